@@ -1,9 +1,9 @@
-//! `table!`: a table from its columns, so that schema, row, builder, view and reference page cannot differ.
+//! `table!`: generates a table from its columns, so that schema, row, builder, view and reference page cannot differ.
 
-/// Defines a table in its own module: the row, its `Builder`, its `View`, and the table as data.
+/// Defines a table in its module: the row, its `Builder`, its `View`, and the columns as data.
 ///
-/// A column is `name: Kind`, with `=> table` where it holds the `id` of a row there. `trace_id` and `id` come first
-/// in every table and are not written down.
+/// A column is `name: Kind`, followed by `=> table` if it holds the `id` of a row in that table. Every table starts
+/// with `trace_id` and `id`, which are implicit.
 macro_rules! table {
     (
         $(#[doc = $about:literal])+
@@ -14,7 +14,7 @@ macro_rules! table {
         $(#[doc = $about])+
         #[derive(Clone, Copy, Debug)]
         pub struct $row<'a> {
-            /// Unique in this table and trace.
+            /// Unique per table and trace.
             pub id: i64,
             $($(#[doc = $doc])+ pub $column: <$kind as $crate::Kind>::Cell<'a>,)+
         }
@@ -37,7 +37,7 @@ macro_rules! table {
             }
         }
 
-        /// Columns under construction; one that nobody wants is absent.
+        /// Columns under construction; a column that no one wants is absent.
         #[derive(Debug, Default)]
         pub struct Builder {
             rows: usize,
@@ -93,15 +93,15 @@ macro_rules! table {
         pub struct View<'b> {
             /// Number of rows.
             pub rows: usize,
-            /// The trace that a row belongs to.
+            /// The trace that the row belongs to.
             pub trace_id: <$crate::Unsigned as $crate::Kind>::Reader<'b>,
-            /// Unique in this table and trace.
+            /// Unique per table and trace.
             pub id: <$crate::Int as $crate::Kind>::Reader<'b>,
             $($(#[doc = $doc])+ pub $column: <$kind as $crate::Kind>::Reader<'b>,)+
         }
 
         impl<'b> View<'b> {
-            /// Reads a batch; a column that was not asked for is an error. [`crate::select!`] reads some columns only.
+            /// Reads a batch; fails if a column was not requested. [`crate::select!`] reads only some columns.
             pub fn of(batch: &'b arrow_array::RecordBatch) -> traceloom_core::Result<Self> {
                 Ok(Self {
                     rows: batch.num_rows(),
@@ -112,10 +112,10 @@ macro_rules! table {
             }
         }
 
-        /// The columns, as types: what [`crate::select!`] chooses from.
+        /// The columns as types, for [`crate::select!`].
         #[allow(non_camel_case_types)]
         pub mod column {
-            /// Numbers of the columns in the schema.
+            /// Indices of the columns in the schema.
             #[allow(dead_code)]
             enum Number {
                 trace_id,
@@ -124,7 +124,7 @@ macro_rules! table {
             }
 
             $crate::define::column!($table trace_id ($crate::Unsigned) "The trace that a row belongs to.");
-            $crate::define::column!($table id ($crate::Int) "Unique in this table and trace.");
+            $crate::define::column!($table id ($crate::Int) "Unique per table and trace.");
             $($crate::define::column!($table $column ($kind) $($doc)+);)+
             #[allow(unused_imports)]
             use $crate::{Blob, Float, Int, Maybe, Name, Steady, Text, TextList, Unsigned, Word};
@@ -184,7 +184,7 @@ use crate::{
 
 pub(crate) const TRACE_ID: ColumnDef = ColumnDef {
     name: "trace_id",
-    about: " The trace: a hash of its length and of its first and last 64 KiB.",
+    about: " Identifies the trace: a hash of its length and of its first and last 64 KiB.",
     label: Unsigned::LABEL,
     nullable: false,
     data_type: Unsigned::data_type,
@@ -193,14 +193,14 @@ pub(crate) const TRACE_ID: ColumnDef = ColumnDef {
 
 pub(crate) const ID: ColumnDef = ColumnDef {
     name: "id",
-    about: " Unique in this table and trace.",
+    about: " Unique per table and trace.",
     label: Int::LABEL,
     nullable: false,
     data_type: Int::data_type,
     target: None,
 };
 
-/// The name of a column that is a word of Rust is written `r#name`.
+/// A column whose name is a Rust keyword is written `r#name`.
 pub(crate) const fn plain(name: &'static str) -> &'static str {
     match name.as_bytes() {
         [b'r', b'#', ..] => name.split_at(2).1,

@@ -1,13 +1,13 @@
-//! Why a mapper ends before the end of its file.
+//! Why a mapper stops before the end of its file.
 
 use traceloom_core::Error;
 
-/// Ends a mapper: the sink has enough, or the file cannot be read further.
+/// Stops a mapper: the sink has enough, or the file cannot be read any further.
 #[derive(Debug)]
 pub enum Halt {
     /// The file or the machine failed.
     Failed(Error),
-    /// The sink said stop, which is no error.
+    /// The sink asked to stop, which is not an error.
     Stopped,
 }
 
@@ -18,7 +18,7 @@ impl From<Error> for Halt {
 }
 
 impl Halt {
-    /// A stop is a success for whoever asked for the tables.
+    /// For the caller that requested the tables, stopping early is a success.
     pub fn into_result(self) -> traceloom_core::Result<()> {
         match self {
             Self::Failed(error) => Err(error),
@@ -27,5 +27,5 @@ impl Halt {
     }
 }
 
-// The result of every push: one word.
+// Every push returns this, so it must stay small.
 const _: () = assert!(size_of::<Result<(), Halt>>() == size_of::<usize>() * 2);

@@ -1,4 +1,4 @@
-//! Whether the tables of a trace fit together.
+//! Checks that the tables of a trace are consistent.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,9 +6,9 @@ use arrow_array::{Array, RecordBatch, cast::AsArray, types::Int64Type};
 
 use crate::{ColumnDef, Columns, Flow, Table, TableSink, Wanted, args, spans};
 
-/// Wants everything and checks it: ids are unique, every id resolves, parents contain their children.
+/// A sink that wants everything and checks it: ids are unique, every id resolves, parents contain their children.
 ///
-/// Keeps the ids of the whole trace: for tests, and for traces that fit into memory.
+/// Keeps the ids of the whole trace: for tests, and for traces that fit in memory.
 #[derive(Debug, Default)]
 pub struct Integrity {
     ids: HashMap<(Table, u64), HashSet<i64>>,
@@ -29,17 +29,17 @@ struct Interval {
     own: Option<i64>,
 }
 
-/// What an [`Integrity`] check found.
+/// The result of an [`Integrity`] check.
 #[derive(Debug, Default)]
 pub struct Verdict {
-    /// Ids that do not resolve, that come twice, and impossible depths and times.
+    /// Ids that do not resolve or that occur twice, and impossible depths and times.
     pub problems: Vec<String>,
-    /// Children that reach out of their parents: right only where the file itself has them, and says so in a finding.
+    /// Children that extend beyond their parents: correct only if the file itself has them and a finding reports it.
     pub overlaps: Vec<String>,
 }
 
 impl Integrity {
-    /// The verdict, after the last batch.
+    /// The result, after the last batch.
     pub fn finish(mut self) -> Verdict {
         for (table, column, trace, id) in std::mem::take(&mut self.references) {
             let Some(target) = column.target else { continue };

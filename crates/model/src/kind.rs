@@ -1,4 +1,4 @@
-//! The kinds of columns: what a row holds, how a column is built, how it is read.
+//! The kinds of columns: the type of a cell, the builder and the reader of each.
 
 use std::sync::Arc;
 
@@ -18,18 +18,18 @@ use crate::{
 
 /// A kind of column.
 pub trait Kind {
-    /// What a row holds.
+    /// The value of a row.
     type Cell<'a>;
-    /// What builds a column.
+    /// The builder of a column.
     type Column: Column + for<'a> Append<Self::Cell<'a>>;
-    /// What reads a column.
+    /// The reader of a column.
     type Reader<'b>;
     /// Whether a cell may be NULL.
     const NULLABLE: bool = false;
     /// Name for people.
     const LABEL: &'static str;
 
-    /// Its Arrow type.
+    /// The Arrow type.
     fn data_type() -> DataType;
 
     /// Reads a column of this kind; a column that is not in the batch reads as empty.
@@ -38,13 +38,14 @@ pub trait Kind {
 
 /// A column under construction.
 pub trait Column: Default {
-    /// Gives the array and starts anew.
+    /// Returns the array and starts a new one.
     fn finish(&mut self, strings: &Strings) -> ArrayRef;
 }
 
-/// Takes one cell.
+/// A column that accepts this type of cell.
 pub trait Append<C> {
-    /// Appends it; gives the bytes of text that it adds. What has a fixed width counts as nothing, because rows bound it.
+    /// Appends a cell; returns the bytes of text that it adds. Cells of fixed width count as 0, because the number of
+    /// rows bounds them.
     fn append(&mut self, cell: C) -> usize;
 }
 
@@ -117,7 +118,7 @@ primitive! {
     Float f64 Float64Type "float";
 }
 
-/// May be NULL.
+/// A column that may contain NULL.
 #[derive(Debug)]
 pub struct Maybe<K>(K);
 
@@ -128,13 +129,13 @@ pub struct Numbers<'b, T: ArrowPrimitiveType> {
 }
 
 impl<'b, T: ArrowPrimitiveType> Numbers<'b, T> {
-    /// All of them; none where the column was not asked for.
+    /// All values; empty if the column was not requested.
     #[inline]
     pub fn values(&self) -> &'b [T::Native] {
         self.array.map_or(&[], |array| array.values())
     }
 
-    /// One of them.
+    /// The value of one row.
     #[inline]
     pub fn get(&self, row: usize) -> T::Native {
         self.values()[row]
@@ -148,12 +149,12 @@ pub struct MaybeNumbers<'b, T: ArrowPrimitiveType> {
 }
 
 impl<'b, T: ArrowPrimitiveType> MaybeNumbers<'b, T> {
-    /// All of them, if none is NULL.
+    /// All values, if none is NULL.
     pub fn dense(&self) -> Option<&'b [T::Native]> {
         self.array.filter(|array| array.null_count() == 0).map(|array| &**array.values())
     }
 
-    /// One of them; NULL where the column was not asked for.
+    /// The value of one row; NULL if the column was not requested.
     #[inline]
     pub fn get(&self, row: usize) -> Option<T::Native> {
         let array = self.array?;
@@ -161,7 +162,7 @@ impl<'b, T: ArrowPrimitiveType> MaybeNumbers<'b, T> {
     }
 }
 
-// Derived, these would ask the marker type for the same.
+// `derive` would require the marker type to implement these traits, too.
 impl<T: ArrowPrimitiveType> Clone for Numbers<'_, T> {
     fn clone(&self) -> Self {
         *self
@@ -175,7 +176,7 @@ impl<T: ArrowPrimitiveType> Clone for MaybeNumbers<'_, T> {
 }
 impl<T: ArrowPrimitiveType> Copy for MaybeNumbers<'_, T> {}
 
-/// A text that differs from row to row.
+/// Text that differs from row to row.
 #[derive(Debug)]
 pub struct Text;
 
@@ -245,7 +246,7 @@ macro_rules! variable {
         }
 
         impl<'b> $reader<'b> {
-            /// One of them; empty where the column was not asked for.
+            /// The value of one row; empty if the column was not requested.
             #[inline]
             pub fn get(&self, row: usize) -> &'b $native {
                 self.array.map(|array| array.value(row)).unwrap_or_default()
@@ -259,7 +260,7 @@ macro_rules! variable {
         }
 
         impl<'b> $maybe<'b> {
-            /// One of them; NULL where the column was not asked for.
+            /// The value of one row; NULL if the column was not requested.
             #[inline]
             pub fn get(&self, row: usize) -> Option<&'b $native> {
                 self.array.filter(|array| array.is_valid(row)).map(|array| array.value(row))
@@ -273,7 +274,7 @@ variable! {
     Blob [u8], BinaryBuilder, BinaryArray Blobs MaybeBlobs as_binary_opt "bytes";
 }
 
-/// A text that recurs: dictionary-encoded.
+/// Text that repeats: dictionary-encoded.
 #[derive(Debug)]
 pub struct Name;
 

@@ -1,7 +1,7 @@
 //! One set of tables for all traces.
 //!
-//! A mapper pushes typed rows into [`Tables`]; full batches of the columns that somebody wants go to a
-//! [`TableSink`]. Consumers read batches through the `View` of the table's module, never by column number.
+//! A mapper pushes typed rows into [`Tables`]; batches of the columns that the sink wants go to a [`TableSink`].
+//! Consumers read batches through the `View` of the table's module, never by column index.
 
 #![forbid(unsafe_code)]
 
@@ -20,7 +20,7 @@ mod tables;
 pub mod trackers;
 mod vocabulary;
 
-/// The types that [`select!`] names, so that its users need no further dependency.
+/// The types that [`select!`] uses, so that its users need no additional dependency.
 #[doc(hidden)]
 pub mod select_uses {
     pub use arrow_array::RecordBatch;

@@ -1,4 +1,4 @@
-//! Lists of texts: how they are given, gathered and read.
+//! Columns of lists of texts: cells, builder and reader.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ impl Kind for TextList {
     }
 }
 
-/// What Arrow calls the values of a list unless told otherwise.
+/// The name and type that Arrow gives to the values of a list by default.
 fn item() -> FieldRef {
     Arc::new(Field::new_list_field(DataType::Utf8, true))
 }
@@ -54,7 +54,7 @@ impl<'a> Append<&'a [Named<'a>]> for ListColumn {
 impl Column for ListColumn {
     fn finish(&mut self, strings: &Strings) -> ArrayRef {
         let texts = self.texts.finish(strings);
-        // Functions on lists compare their values with plain texts only.
+        // Functions on lists compare values only with plain strings, so the dictionary is resolved.
         let texts = texts.as_dictionary::<Int32Type>().downcast_dict::<StringArray>();
         let texts: StringArray = texts.into_iter().flatten().collect();
         let offsets = OffsetBuffer::from_lengths(self.lengths.drain(..));
@@ -69,7 +69,7 @@ pub struct TextLists<'b> {
 }
 
 impl TextLists<'_> {
-    /// One of them; empty where the column was not asked for.
+    /// The texts of one row; empty if the column was not requested.
     pub fn get(&self, row: usize) -> Vec<String> {
         let texts = self.array.map(|array| array.value(row));
         let texts = texts.as_ref().and_then(|texts| texts.as_string_opt::<i32>());

@@ -1,4 +1,4 @@
-//! Dictionary-encoded texts: how they are given, gathered and read.
+//! Dictionary-encoded columns of text: cells, builder and reader.
 
 use std::{hash::BuildHasher, sync::Arc};
 
@@ -11,14 +11,14 @@ use crate::{
     trackers::{Strings, Symbol},
 };
 
-/// A recurring text as a mapper gives it.
+/// A repeating text, as a mapper passes it.
 #[derive(Clone, Copy, Debug)]
 pub enum Named<'a> {
-    /// Interned before: costs an index. For what the file declares once.
+    /// Interned before, so it costs only an index. For text that the file declares once.
     Symbol(Symbol),
-    /// Looked up by its contents. For what comes with the record.
+    /// Looked up by its contents. For text that is part of the record.
     Text(&'a str),
-    /// The same for bytes of a file, with what is no UTF-8 replaced. Those that came before need not be looked at again.
+    /// The same for bytes of a file; invalid UTF-8 is replaced. Bytes that occurred before are not validated again.
     Bytes(&'a [u8]),
 }
 
@@ -34,8 +34,8 @@ impl<'a> From<&'a str> for Named<'a> {
     }
 }
 
-/// A dictionary lives through many batches, so that consumers meet the same values again, and ends when it
-/// is this long: a file with a new name in each record must not hold them all.
+/// A dictionary is reused for many batches, so that consumers see the same values again, and ends at this length: a
+/// file with a new name in each record must not keep them all in memory.
 const ENTRIES: usize = 4096;
 const ENTRY_BYTES: usize = 256 << 10;
 
@@ -43,24 +43,24 @@ const ENTRY_BYTES: usize = 256 << 10;
 #[derive(Debug, Default)]
 pub struct NameColumn {
     keys: NumberColumn<Int32Type>,
-    /// The key of each symbol, or none.
+    /// The key of each symbol, if it has one.
     by_symbol: Vec<i32>,
-    /// Keys, found by the texts of `entries`.
+    /// Keys, looked up by the texts of `entries`.
     by_text: HashTable<i32>,
     hasher: DefaultHashBuilder,
     entries: Vec<Entry>,
-    /// The texts of those entries that are not symbols.
+    /// The texts of the entries that are not symbols.
     texts: String,
-    /// The key of the last text; of anything else where there is none, which no text equals.
+    /// The key of the last text. If there was none, the key of an entry that equals no text.
     last_text: i32,
-    /// The values of the last batch, good for the next one unless entries were added.
+    /// The values of the last batch; the next batch reuses them unless entries were added.
     values: Option<Arc<StringArray>>,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Entry {
     Symbol(Symbol),
-    /// A part of `texts`.
+    /// A range of `texts`.
     Text(usize, usize),
 }
 
@@ -94,7 +94,7 @@ impl NameColumn {
     /// The key of a text, and the bytes that it adds.
     #[inline(never)]
     fn key_of_bytes(&mut self, bytes: &[u8]) -> (i32, usize) {
-        // Names mostly come in runs.
+        // Names usually repeat from row to row.
         if self.bytes(self.last_text) == Some(bytes) {
             return (self.last_text, 0);
         }
@@ -209,7 +209,7 @@ impl<'b> Names<'b> {
         Self { array: array.and_then(|array| Some((array.keys(), array.values().as_string_opt()?))) }
     }
 
-    /// The dictionary; none where the column was not asked for.
+    /// The dictionary; `None` if the column was not requested.
     pub fn values(&self) -> Option<&'b StringArray> {
         self.array.map(|(_, values)| values)
     }
@@ -220,7 +220,7 @@ impl<'b> Names<'b> {
         self.array.map_or(&[], |(keys, _)| keys.values())
     }
 
-    /// One text; empty where the column was not asked for.
+    /// The text of one row; empty if the column was not requested.
     #[inline]
     pub fn get(&self, row: usize) -> &'b str {
         self.array.map_or("", |(keys, values)| values.value(keys.value(row) as usize))
@@ -238,7 +238,7 @@ impl<'b> MaybeNames<'b> {
         Self { names: Names::new(array) }
     }
 
-    /// The dictionary; none where the column was not asked for.
+    /// The dictionary; `None` if the column was not requested.
     pub fn values(&self) -> Option<&'b StringArray> {
         self.names.values()
     }
@@ -250,7 +250,7 @@ impl<'b> MaybeNames<'b> {
         keys.is_valid(row).then(|| keys.value(row))
     }
 
-    /// One text; NULL where the column was not asked for.
+    /// The text of one row; NULL if the column was not requested.
     #[inline]
     pub fn get(&self, row: usize) -> Option<&'b str> {
         let (_, values) = self.names.array?;

@@ -7,7 +7,7 @@ use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
 
 use crate::{kind::Column, trackers::Strings};
 
-/// Builds a column of numbers: a list, and which of them are NULL from the first that is.
+/// Builds a column of numbers: the values, and a bitmap of NULLs from the first NULL on.
 #[derive(Debug)]
 pub struct NumberColumn<T: ArrowPrimitiveType> {
     values: Vec<T::Native>,
@@ -44,9 +44,9 @@ impl<T: ArrowPrimitiveType> NumberColumn<T> {
         self.values.extend(std::iter::repeat_n(value, run));
     }
 
-    /// Gives the array and starts anew.
+    /// Returns the array and starts a new one.
     pub(crate) fn take(&mut self) -> PrimitiveArray<T> {
-        // The next batch is likely as long: it does not have to grow to that.
+        // The next batch is probably as long, so reserve its memory now.
         let room = Vec::with_capacity(self.values.len());
         let values = std::mem::replace(&mut self.values, room);
         let nulls = self.valid.take().map(|mut valid| NullBuffer::new(valid.finish()));

@@ -1,4 +1,4 @@
-//! The reference page, from the definitions.
+//! The reference page, generated from the definitions.
 
 use std::fmt::Write;
 
@@ -20,13 +20,13 @@ pub fn reference() -> String {
 const HEAD: &str = "\
 # Tables
 
-Every trace becomes these tables; `traceloom query` sees exactly them. This page is made from the definitions in
-`crates/model/src/tables`.
+Every trace becomes these tables, and `traceloom query` queries exactly these. This page is generated from the
+definitions in `crates/model/src/tables`.
 
-`ts_ns` counts nanoseconds from the origin of the trace and may be negative; `dur_ns` is NULL where a span was never
-closed. Each table begins with `trace_id`, so that many files make one set of tables, and `id`, which is unique in its
-table and trace: join on both. A *name* is a text that recurs (dictionary-encoded); `?` marks what may be NULL; `→` says
-which table an id is of.
+`ts_ns` counts nanoseconds from the origin of the trace and may be negative; `dur_ns` is NULL if a span was never
+closed. Each table starts with `trace_id`, so that many files share one set of tables, and `id`, which is unique per
+table and trace: join on both. A *name* is a text that repeats (dictionary-encoded), `?` marks columns that may be NULL,
+and `→` names the table that an id refers to.
 ";
 
 fn type_of(column: &ColumnDef) -> String {
@@ -39,7 +39,7 @@ fn about(column: &ColumnDef) -> String {
     column.about.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Documentation comments begin each line with a space.
+/// Each line of a doc comment starts with a space.
 fn paragraphs(about: &str) -> String {
     about
         .lines()

@@ -1,4 +1,4 @@
-//! `select!`: some columns of a table, asked for and read under one name.
+//! `select!`: requests and reads some columns of a table through one type.
 
 use arrow_array::RecordBatch;
 use traceloom_core::{Error, Result};
@@ -7,28 +7,28 @@ use crate::{Columns, Kind, Table};
 
 /// A column as a type: `spans::column::ts_ns`.
 pub trait SelectColumn {
-    /// What it holds.
+    /// The kind of the column.
     type Kind: Kind;
-    /// Its table.
+    /// The table of the column.
     const TABLE: Table;
-    /// What SQL calls it.
+    /// The name in SQL.
     const NAME: &'static str;
-    /// Its number in the schema.
+    /// The index in the schema.
     const NUMBER: usize;
 }
 
-/// Columns of one table, as [`crate::select!`] chooses them.
+/// Columns of one table, chosen with [`crate::select!`].
 pub trait Selection {
     /// The table.
     const TABLE: Table;
-    /// The columns that it reads.
+    /// The chosen columns.
     const COLUMNS: Columns;
 }
 
-/// What reads a column.
+/// The reader of a column.
 pub type ReaderOf<'b, C> = <<C as SelectColumn>::Kind as Kind>::Reader<'b>;
 
-/// Reads one column of a batch; one that was not asked for is an error.
+/// Reads one column of a batch; fails if the column was not requested.
 pub fn read_column<C: SelectColumn>(batch: &RecordBatch) -> Result<ReaderOf<'_, C>> {
     match batch.column_by_name(C::NAME) {
         Some(array) => Ok(<C::Kind as Kind>::reader(Some(array))),
@@ -36,7 +36,7 @@ pub fn read_column<C: SelectColumn>(batch: &RecordBatch) -> Result<ReaderOf<'_, 
     }
 }
 
-/// Chooses columns of a table: the type can read them and no others, and says which a sink has to want.
+/// Chooses columns of a table: the resulting type reads exactly these columns, and lists them for the sink to request.
 ///
 /// ```
 /// use traceloom_model::{Table, Wanted, select};
@@ -70,11 +70,11 @@ macro_rules! select {
         }
 
         impl<'b> $name<'b> {
-            /// The columns that it reads.
+            /// The chosen columns.
             $vis const COLUMNS: $crate::Columns =
                 $crate::Columns::of(&[$(<$crate::$table::column::$column as $crate::SelectColumn>::NUMBER),+]);
 
-            /// Reads a batch; a column that was not asked for is an error.
+            /// Reads a batch; fails if a column was not requested.
             $vis fn of(batch: &'b $crate::select_uses::RecordBatch) -> $crate::select_uses::Result<Self> {
                 Ok(Self {
                     rows: batch.num_rows(),

@@ -1,4 +1,4 @@
-//! Who receives the tables, and how much of them.
+//! The consumers of tables, and the columns and rows that they want.
 
 use std::sync::Arc;
 
@@ -7,25 +7,24 @@ use traceloom_core::{Result, TimeRange};
 
 use crate::Table;
 
-/// Whether to go on.
+/// Whether to continue.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Flow {
-    /// More, please.
+    /// Send more.
     Continue,
-    /// Enough: the mapper ends.
+    /// Enough: the mapper stops.
     Stop,
 }
 
 /// Receives tables, batch by batch.
 ///
-/// `wants* batch*`: what it wants is asked once, before the first batch. A batch holds the wanted columns only,
-/// in the order of the schema. Batches of one table come in the order of its rows; those of different
-/// tables are interleaved.
+/// Call order: `wants* batch*`. `wants` is called before the first batch. A batch holds only the wanted columns, in
+/// schema order. Batches of one table arrive in row order; batches of different tables are interleaved.
 pub trait TableSink {
-    /// The columns that it wants of a table.
+    /// The columns of a table that this sink wants.
     fn wants(&self, table: Table) -> Columns;
 
-    /// Takes a batch.
+    /// Receives a batch.
     fn batch(&mut self, table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow>;
 }
 
@@ -39,11 +38,11 @@ impl<S: TableSink + ?Sized> TableSink for &mut S {
     }
 }
 
-/// Gives tables, as often as it is asked: a trace, several, or a store.
+/// Provides tables any number of times: a trace, several traces, or a store.
 pub trait TableSource {
-    /// Pours what the sink wants into it; ends early, without an error, where the sink says stop.
+    /// Sends the wanted columns to the sink; returns early, without an error, when the sink says stop.
     ///
-    /// Rows and their ids are the same each time. Traces come one after the other, and their times are on one axis.
+    /// Rows and their ids are the same each time. Traces follow one after the other, and their times are on one axis.
     fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()>;
 }
 
@@ -64,12 +63,12 @@ impl<S: TableSource + ?Sized> TableSource for Arc<S> {
 pub struct Columns(u32);
 
 impl Columns {
-    /// None: the table is not wanted.
+    /// No columns: the table is not wanted.
     pub const NONE: Self = Self(0);
-    /// All, whatever the table.
+    /// All columns of any table.
     pub const ALL: Self = Self(u32::MAX);
 
-    /// The columns of these numbers in the schema.
+    /// The columns with these indices in the schema.
     pub const fn of(numbers: &[usize]) -> Self {
         let mut set = 0;
         let mut rest = numbers;
@@ -80,7 +79,7 @@ impl Columns {
         Self(set)
     }
 
-    /// The columns of these names; a name that the table does not have is a mistake in the program.
+    /// The columns with these names; a name that the table does not have is a bug in the program.
     pub fn named(table: Table, names: &[&str]) -> Self {
         let number = |name: &&str| table.columns().iter().position(|column| column.name == *name);
         let numbers: Vec<_> = names
@@ -90,36 +89,36 @@ impl Columns {
         Self::of(&numbers)
     }
 
-    /// Whether the column of this number is in it.
+    /// Whether the set contains the column with this index.
     #[inline]
     pub const fn has(self, number: usize) -> bool {
         self.0 & (1 << number) != 0
     }
 
-    /// Whether no column is in it.
+    /// Whether the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 }
 
-/// Rows that the sink will not look at, so that a mapper may leave them out.
+/// The rows that the sink needs; a mapper may leave out all others.
 ///
-/// A hint: rows outside may still come, and ids do not depend on it.
+/// This is a hint: other rows may still arrive, and ids do not depend on it.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Filter {
     /// The `ts_ns` of interest.
     pub range: TimeRange,
-    /// The `thread_id`s of interest; all where none is named.
+    /// The `thread_id`s of interest; `None` for all.
     pub threads: Option<Vec<i64>>,
 }
 
 impl Filter {
-    /// All threads in a range of time.
+    /// All threads in a time range.
     pub fn in_range(range: TimeRange) -> Self {
         Self { range, threads: None }
     }
 
-    /// Whether a row of this time can matter.
+    /// Whether a row with this time can matter.
     #[inline]
     pub fn takes_time(&self, ts_ns: i64) -> bool {
         self.range.contains(ts_ns)
@@ -131,7 +130,7 @@ impl Filter {
     }
 }
 
-/// What is wanted of every table, as plain data.
+/// The wanted columns of every table, as plain data.
 #[derive(Clone, Debug)]
 pub struct Wanted([Columns; Table::ALL.len()]);
 
@@ -146,7 +145,7 @@ impl Wanted {
         Self([Columns::ALL; Table::ALL.len()])
     }
 
-    /// What a sink wants.
+    /// The columns that a sink wants.
     pub fn of(sink: &dyn TableSink) -> Self {
         Self(Table::ALL.map(|table| sink.wants(table)))
     }
@@ -158,13 +157,13 @@ impl Wanted {
         self
     }
 
-    /// The columns of a table.
+    /// The wanted columns of a table.
     pub fn columns(&self, table: Table) -> Columns {
         self.0[table as usize]
     }
 }
 
-/// Keeps all batches: for tests and for what is known to be small.
+/// Keeps all batches: for tests and for small tables.
 #[derive(Debug)]
 pub struct Batches {
     wanted: Wanted,
@@ -172,7 +171,7 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// Keeps what is wanted.
+    /// Keeps the wanted columns.
     pub fn of(wanted: Wanted) -> Self {
         Self { wanted, batches: Vec::new() }
     }

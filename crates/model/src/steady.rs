@@ -1,4 +1,4 @@
-//! Columns whose cells rarely change from row to row: a run of equal cells is counted, and laid out at its end.
+//! Columns whose cells rarely change from row to row: a run of equal cells is counted, and appended when it ends.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::{
     trackers::{Strings, Symbol},
 };
 
-/// Mostly the same as in the row before.
+/// A column whose cell is usually the same as in the previous row.
 #[derive(Debug)]
 pub struct Steady<K>(K);
 

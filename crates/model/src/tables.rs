@@ -18,24 +18,24 @@ macro_rules! tables {
         }
 
         impl Table {
-            /// All of them, in the order of the reference.
+            /// All tables, in the order of the reference page.
             pub const ALL: [Self; [$(Self::$table),+].len()] = [$(Self::$table),+];
 
-            /// What SQL calls it.
+            /// The name in SQL.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$table => $name,)+
                 }
             }
 
-            /// What it holds, as Markdown.
+            /// A description, as Markdown.
             pub const fn about(self) -> &'static str {
                 match self {
                     $(Self::$table => $module::ABOUT,)+
                 }
             }
 
-            /// Its columns, `trace_id` and `id` first.
+            /// The columns, `trace_id` and `id` first.
             pub fn columns(self) -> &'static [ColumnDef] {
                 match self {
                     $(Self::$table => $module::COLUMNS,)+
@@ -43,7 +43,7 @@ macro_rules! tables {
             }
         }
 
-        /// One builder for each table.
+        /// One builder per table.
         #[derive(Debug)]
         pub struct Builders {
             $(pub(crate) $module: $module::Builder,)+
@@ -90,12 +90,12 @@ tables! {
 }
 
 impl Table {
-    /// The table that SQL calls so.
+    /// The table with this name in SQL.
     pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|table| table.name() == name)
     }
 
-    /// Its schema.
+    /// The schema of the table.
     pub fn schema(self) -> SchemaRef {
         static SCHEMAS: OnceLock<Vec<SchemaRef>> = OnceLock::new();
         let schemas =
@@ -103,7 +103,7 @@ impl Table {
         Arc::clone(&schemas[self as usize])
     }
 
-    /// The schema of some of its columns.
+    /// The schema of some of the columns.
     pub fn partial_schema(self, columns: Columns) -> SchemaRef {
         let wanted = self.columns().iter().enumerate().filter(|(number, _)| columns.has(*number));
         Arc::new(Schema::new(wanted.map(|(_, column)| column.field()).collect::<Vec<_>>()))
@@ -113,22 +113,22 @@ impl Table {
 /// A column as data.
 #[derive(Debug)]
 pub struct ColumnDef {
-    /// What SQL calls it.
+    /// The name in SQL.
     pub name: &'static str,
-    /// What it holds, as Markdown.
+    /// A description, as Markdown.
     pub about: &'static str,
-    /// Its type for people.
+    /// The type, for people.
     pub label: &'static str,
     /// Whether a cell may be NULL.
     pub nullable: bool,
-    /// Its Arrow type.
+    /// The Arrow type.
     pub data_type: fn() -> DataType,
-    /// The table whose `id` it holds.
+    /// The table whose `id` the column holds.
     pub target: Option<Table>,
 }
 
 impl ColumnDef {
-    /// As a field of a schema.
+    /// The column as a field of a schema.
     pub fn field(&self) -> Field {
         Field::new(self.name, (self.data_type)(), self.nullable)
     }
@@ -136,43 +136,43 @@ impl ColumnDef {
 
 /// A row of a table.
 pub trait Row {
-    /// Its table.
+    /// The table of the row.
     const TABLE: Table;
-    /// What builds the table.
+    /// The builder of the table.
     type Builder: BuildTable;
 
-    /// The builder of its table.
+    /// Selects the builder of the table.
     fn builder(builders: &mut Builders) -> &mut Self::Builder;
 
-    /// Appends it.
+    /// Appends the row.
     fn append(self, builder: &mut Self::Builder);
 }
 
 /// Builds the columns of one table.
 pub trait BuildTable {
-    /// Builds these columns only.
+    /// Builds only these columns.
     fn new(wanted: Columns) -> Self
     where
         Self: Sized;
 
-    /// Rows held now.
+    /// Number of rows held.
     fn rows(&self) -> usize;
 
-    /// Bytes of text held now.
+    /// Bytes of text held.
     fn text_bytes(&self) -> usize;
 
-    /// Gives the arrays and starts anew.
+    /// Returns the arrays and starts new ones.
     fn finish(&mut self, trace_id: u64, strings: &Strings) -> Vec<arrow_array::ArrayRef>;
 }
 
-/// A batch goes out when it has this many rows: what engines work with at a time.
+/// A batch is sent when it has this many rows, the batch size of common query engines.
 pub const BATCH_ROWS: usize = 8192;
-/// Or this many bytes of text.
+/// A batch is also sent when it has this many bytes of text.
 pub const BATCH_BYTES: usize = 4 << 20;
 
 /// The tables of one trace, on their way to a sink.
 ///
-/// `push* finish`. After [`Halt::Stopped`] nothing more may be pushed.
+/// Call order: `push* finish`. After [`Halt::Stopped`] nothing more may be pushed.
 pub struct Tables<'s> {
     trace_id: u64,
     sink: &'s mut dyn TableSink,
@@ -180,7 +180,7 @@ pub struct Tables<'s> {
     schemas: [SchemaRef; Table::ALL.len()],
     builders: Builders,
     filter: Filter,
-    /// Texts that the rows refer to as symbols.
+    /// The strings that rows refer to by symbol.
     pub strings: Strings,
 }
 
@@ -191,7 +191,7 @@ impl std::fmt::Debug for Tables<'_> {
 }
 
 impl<'s> Tables<'s> {
-    /// Empty tables of this trace.
+    /// Empty tables of a trace.
     pub fn new(trace_id: u64, filter: Filter, sink: &'s mut dyn TableSink) -> Self {
         let wanted = Table::ALL.map(|table| sink.wants(table));
         let schemas = Table::ALL.map(|table| table.partial_schema(wanted[table as usize]));
@@ -199,12 +199,12 @@ impl<'s> Tables<'s> {
         Self { trace_id, wanted, schemas, builders, sink, filter, strings: Strings::default() }
     }
 
-    /// Rows that may be left out.
+    /// The filter: rows outside it may be left out.
     pub fn filter(&self) -> &Filter {
         &self.filter
     }
 
-    /// Whether anything of a table is wanted.
+    /// Whether any column of a table is wanted.
     #[inline]
     pub fn wants(&self, table: Table) -> bool {
         !self.wanted[table as usize].is_empty()
@@ -217,8 +217,8 @@ impl<'s> Tables<'s> {
         (0..table.columns().len()).any(|number| wanted.has(number) && named(number))
     }
 
-    /// Adds a row; what nobody wants costs next to nothing.
-    // A row has many cells. Only where it is taken apart in place are those never made that go nowhere.
+    /// Adds a row; cells that no one wants cost almost nothing.
+    // A row has many cells. Only if this is inlined does the compiler skip building the unwanted ones.
     #[inline(always)]
     pub fn push<R: Row>(&mut self, row: R) -> Result<(), Halt> {
         if self.wanted[R::TABLE as usize].is_empty() {
@@ -232,12 +232,12 @@ impl<'s> Tables<'s> {
         Ok(())
     }
 
-    /// Sends what is left.
+    /// Sends the remaining rows.
     pub fn finish(mut self) -> Result<(), Halt> {
         Table::ALL.into_iter().try_for_each(|table| self.flush(table))
     }
 
-    /// Sends the rows of a table that wait.
+    /// Sends the buffered rows of a table.
     #[cold]
     pub fn flush(&mut self, table: Table) -> Result<(), Halt> {
         let builder = self.builders.get(table);

@@ -13,17 +13,17 @@ macro_rules! vocabulary {
         }
 
         impl $name {
-            /// All of them.
+            /// All words.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// The word that stands in the column.
+            /// The word in the column.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)+
                 }
             }
 
-            /// What a word means; none where it is not of this vocabulary.
+            /// The variant for a word; `None` if the word is not in this vocabulary.
             pub fn of(word: &str) -> Option<Self> {
                 match word {
                     $($word => Some(Self::$variant),)+
@@ -49,13 +49,13 @@ macro_rules! vocabulary {
 vocabulary! {
     /// `spans.category`.
     SpanCategory {
-        /// A block of EasyProfiler.
+        /// An EasyProfiler block.
         Block "block",
-        /// A call of a function.
+        /// A function call.
         Call "call",
         /// A frame of a game or a page.
         Frame "frame",
-        /// A range of time that lies over other spans.
+        /// A time range that overlays other spans.
         Range "range",
         /// A scope of the Web Tracing Framework.
         Scope "scope",
@@ -63,11 +63,11 @@ vocabulary! {
 
     /// `events.category`.
     EventCategory {
-        /// Data appended to the scope around it.
+        /// Data appended to the enclosing scope.
         Append "append",
-        /// A note that a person made.
+        /// A note made by a person.
         Bookmark "bookmark",
-        /// A point that the program marks.
+        /// A point marked by the program.
         Event "event",
         /// A step of a flow between spans.
         Flow "flow",
@@ -75,7 +75,7 @@ vocabulary! {
         Frame "frame",
         /// A garbage collection.
         Gc "gc",
-        /// An event of the program's own type.
+        /// An event of a type that the program declared.
         Instance "instance",
         /// The end of a scope that started before the recording.
         Leave "leave",
@@ -91,9 +91,9 @@ vocabulary! {
     ClockKind {
         /// Not a time: one unit is shown as one nanosecond.
         Count "count",
-        /// A clock that never goes back, unrelated to the time of day.
+        /// A clock that never goes backward, unrelated to the time of day.
         Monotonic "monotonic",
-        /// A counter of the processor.
+        /// A processor counter.
         Tsc "tsc",
         /// The time of day.
         Wall "wall",
@@ -103,9 +103,9 @@ vocabulary! {
     Fate {
         /// It was freed.
         Freed "freed",
-        /// It was alive at the end.
+        /// It was still allocated at the end.
         Live "live",
-        /// Its address was given out again without a free.
+        /// Its address was allocated again without a free.
         Reused "reused",
         /// The tracer knows no addresses.
         Unknown "unknown",

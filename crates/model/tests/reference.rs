@@ -1,4 +1,4 @@
-//! `docs/tables.md` is what the definitions say.
+//! `docs/tables.md` matches the definitions.
 
 use std::{env, fs, path::Path};
 

@@ -1,4 +1,4 @@
-//! Rows come out as they went in, whatever is wanted and however long.
+//! Rows come out as they went in, whichever columns are wanted and however many rows there are.
 
 use arrow_array::RecordBatch;
 use traceloom_model::{
@@ -38,7 +38,7 @@ fn rows_survive_the_way_through_batches_and_dictionaries() {
     let mut sink = Batches::of(Wanted::everything());
     let mut tables = Tables::new(7, Filter::default(), &mut sink);
     let known = tables.strings.intern("known");
-    // More names than a dictionary keeps, and a symbol between them.
+    // More names than a dictionary keeps, with a symbol between them.
     let texts: Vec<String> = (0..3 * BATCH_ROWS).map(|number| format!("name {}", number / 2)).collect();
     for (id, text) in texts.iter().enumerate() {
         let name = if id % 3 == 0 { Named::from(known) } else { Named::from(text.as_str()) };

@@ -1,4 +1,4 @@
-//! Finds out which format a file is.
+//! Detects the format of a file.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use traceloom_core::{Compression, Error, Findings, Options, Position, Result, Sn
 
 use crate::{FORMATS, Format, by_id, foreign};
 
-/// Bytes that a format may look at to recognize itself.
+/// Size of the prefix by which formats are detected.
 const PREFIX_BYTES: usize = 64 << 10;
 
 /// A file with its format; cloning it is cheap.
@@ -14,9 +14,9 @@ const PREFIX_BYTES: usize = 64 << 10;
 pub struct Opened {
     /// The format.
     pub format: &'static dyn Format,
-    /// The bytes, decompressed.
+    /// The decompressed bytes.
     pub source: Source,
-    /// Compressions that lay around them, the outermost first.
+    /// The layers of compression that were removed, the outermost first.
     pub layers: Vec<Compression>,
     /// Damage in the compressed data.
     pub findings: Findings,
@@ -29,9 +29,9 @@ impl std::fmt::Debug for Opened {
     }
 }
 
-/// Takes compression off and recognizes the format, unless `from` names it.
+/// Removes compression and detects the format, unless `from` names it.
 ///
-/// `path` only breaks a tie between formats that both claim the bytes.
+/// `path` only breaks a tie between formats that all claim the bytes.
 pub fn open(source: Source, path: &Path, from: Option<&str>, options: &Options) -> Result<Opened> {
     let look = |prefix: &[u8]| if from.is_none() { detect(prefix, path).map(drop) } else { Ok(()) };
     let peeled = peel(source, options.mode, &options.limits, look).map_err(|error| error.in_file(path))?;
@@ -46,12 +46,12 @@ pub fn open(source: Source, path: &Path, from: Option<&str>, options: &Options) 
     Ok(Opened { format, source, layers: peeled.layers, findings: peeled.findings })
 }
 
-/// Brings along the file that belongs to this one, if there is one.
+/// Attaches the companion file, if there is one.
 fn accompany(source: Source, path: &Path, format: &dyn Format) -> Source {
     let Some(suffix) = format.companion() else { return source };
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
-    // A pipe of that name would wait for somebody who writes.
+    // Opening a pipe of that name would block until someone writes to it.
     if !Path::new(&name).is_file() {
         return source;
     }
@@ -76,7 +76,7 @@ pub fn detect(prefix: &[u8], path: &Path) -> Result<&'static dyn Format> {
 
 fn by_extension(claims: &[&'static dyn Format], path: &Path) -> Result<&'static dyn Format> {
     let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
-    // A compressed file keeps its own ending before that of the compression.
+    // A compressed file has its extension before that of the compression.
     let ends = |format: &&&dyn Format| {
         format.descriptor().extensions.iter().any(|ending| name.split('.').skip(1).any(|part| part == *ending))
     };

@@ -1,16 +1,16 @@
-//! Names files of other tools, and the tool that opens them.
+//! Recognizes files of other tools and names a tool that opens them.
 
 /// How a file of another tool is recognized.
 enum Mark {
     /// It starts with these bytes.
     Start(&'static [u8]),
-    /// It is JSON, and all of these texts are in its first part.
+    /// It is JSON, and its prefix contains all of these texts.
     Json(&'static [&'static str]),
-    /// It is a message of protocol buffers that starts with these bytes; none for any byte.
+    /// It is a protocol buffers message that starts with these bytes; `None` matches any byte.
     Protobuf(&'static [Option<u8>]),
 }
 
-/// The first that fits counts.
+/// The first match counts.
 static FOREIGN: &[(Mark, &str, &str)] = &[
     (Mark::Json(&["\"traceEvents\""]), "a Chrome trace", "open it at ui.perfetto.dev"),
     (Mark::Json(&["speedscope.app/file-format-schema"]), "a speedscope profile", "open it at speedscope.app"),
@@ -42,7 +42,7 @@ static FOREIGN: &[(Mark, &str, &str)] = &[
     (Mark::Protobuf(&[Some(0x0a)]), "a Perfetto trace", "open it at ui.perfetto.dev"),
 ];
 
-/// What a file probably is, and what to do with it.
+/// The probable kind of a file, and what to do with it.
 pub(crate) fn name(prefix: &[u8]) -> Option<(&'static str, &'static str)> {
     let found = FOREIGN.iter().find(|(mark, _, _)| mark.fits(prefix)).map(|(_, name, advice)| (*name, *advice));
     found.or_else(|| is_text(prefix).then_some(("a text file", "see `traceloom formats`")))
@@ -64,7 +64,7 @@ impl Mark {
     }
 }
 
-/// Whether all of it is UTF-8 without control characters; the last character may be cut.
+/// Whether the prefix is UTF-8 without control characters; its last character may be cut off.
 fn is_text(prefix: &[u8]) -> bool {
     let is_plain = |text: &str| !text.contains(|c: char| c.is_control() && !c.is_ascii_whitespace());
     match std::str::from_utf8(prefix) {

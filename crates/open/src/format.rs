@@ -1,4 +1,4 @@
-//! What a format can do, whatever it is.
+//! What every format can do.
 
 use std::{io::Write, marker::PhantomData};
 
@@ -10,12 +10,12 @@ use traceloom_core::{
 /// Receives the header and every record of a file: offset, length, contents. `false` stops the walk.
 pub type Dump<'d> = dyn FnMut(u64, u64, &dyn Describe) -> Result<bool> + 'd;
 
-/// A [`Codec`], erased: one virtual call per file, never per record of a hot loop.
+/// A type-erased [`Codec`]: one virtual call per file, never per record in a hot loop.
 pub trait Format: Sync {
-    /// The format as data.
+    /// The format's descriptor.
     fn descriptor(&self) -> &'static Descriptor;
 
-    /// Every rule that its reader knows.
+    /// Every rule that the reader checks.
     fn rules(&self) -> &'static [&'static Rule];
 
     /// See [`Codec::sniff`].
@@ -33,7 +33,7 @@ pub trait Format: Sync {
     /// See [`Codec::check`].
     fn check(&self, source: &Source, options: &Options) -> Result<Findings>;
 
-    /// Hands over the header and every record.
+    /// Passes the header and every record to `visit`.
     fn dump(&self, source: &Source, options: &Options, visit: &mut Dump<'_>) -> Result<Findings>;
 
     /// See [`Codec::rewrite`].
@@ -71,7 +71,7 @@ pub trait Format: Sync {
     fn sample(&self) -> Result<Sample>;
 }
 
-/// Stands for a codec where its type does not matter.
+/// Represents a codec when its type does not matter.
 pub(crate) struct Erased<C>(PhantomData<fn() -> C>);
 
 impl<C> Erased<C> {
@@ -163,7 +163,7 @@ impl<C: Codec> Format for Erased<C> {
     }
 }
 
-/// A page in a browser writes no traces, and is smaller without what does.
+/// A browser page writes no traces, and is smaller without the writers.
 fn written<T>(write: impl FnOnce() -> Result<T>) -> Result<T> {
     if cfg!(target_family = "wasm") {
         return Err(Error::unsupported("this build writes no traces"));

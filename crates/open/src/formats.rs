@@ -4,7 +4,7 @@ use traceloom_core::{Error, Result};
 
 use crate::{Format, format::Erased};
 
-/// Every format there is.
+/// All formats.
 pub static FORMATS: &[&dyn Format] = &[
     #[cfg(feature = "cnanolog")]
     &Erased::<traceloom_cnanolog::CNanoLog>::NEW,

@@ -1,9 +1,9 @@
-//! All formats behind one door: which one a file is, and what every format can do with it.
+//! All formats behind one interface: which format a file has, and what every format can do.
 //!
 //! A format is one line in [`FORMATS`] and one feature.
 
 #![forbid(unsafe_code)]
-// Without any format there is nothing to erase.
+// If no format is enabled, some code is unused.
 #![cfg_attr(
     not(any(
         feature = "cnanolog",

@@ -1,11 +1,11 @@
-//! A file that another one needs comes along with it, whoever opens it.
+//! A companion file is found by every caller that opens its log.
 
 use std::path::Path;
 
 use traceloom_cnanolog::{Header, Site, create, journal, raw::SLOTS_LIBRARY};
 use traceloom_core::{ByteOrder, Limits, Options, Source};
 
-/// What `open` and the codec of the format say about a log.
+/// The findings of a log that is opened by its path.
 fn findings(log: &Path) -> String {
     let options = Options::default();
     let source = Source::open(log, &Limits::default()).unwrap();

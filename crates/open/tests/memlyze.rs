@@ -1,4 +1,4 @@
-//! Memlyze through the door that all formats share.
+//! Memlyze through the interface that all formats share.
 
 use std::{fs, path::Path};
 

@@ -1,31 +1,31 @@
-//! Memory that was taken.
+//! Allocated memory.
 
 use crate::{Int, Maybe, Name, Unsigned, define::table};
 
 table! {
-    /// Memory that was taken, each with its fate.
+    /// Memory allocations, each with its fate.
     ///
-    /// The ids of `allocations` and `frees` are the numbers of the events in the file, so that they put rows of equal
-    /// times in order. Rows may come when their fate is known.
+    /// The ids of `allocations` and `frees` are the numbers of the events in the file, so they order rows with equal
+    /// times. A row may be written only once its fate is known.
     Allocations allocations: Allocation {
-        /// When.
+        /// Time of the allocation.
         ts_ns: Int,
-        /// Its thread.
+        /// The allocating thread.
         thread_id: Maybe<Int> => Threads,
-        /// Where; 0 where the tracer does not know.
+        /// Address; 0 if the tracer does not know it.
         address: Unsigned,
-        /// How much.
+        /// Size.
         size_bytes: Unsigned,
-        /// Who.
+        /// The call stack of the allocation.
         stack_id: Maybe<Int> => Stacks,
-        /// `freed`, `reused` (the address was given out again without a free), `live` (at the end), or `unknown` where the
+        /// `freed`, `reused` (the address was allocated again without a free), `live` (at the end), or `unknown` if the
         /// tracer knows no addresses.
         fate: Name,
-        /// When it was freed, or given out again.
+        /// When the memory was freed or its address was allocated again.
         freed_ts_ns: Maybe<Int>,
-        /// The event that ended it: the `id` of a free, or of the allocation that was given the address.
+        /// The event that ended the allocation: the `id` of a free, or of the next allocation at the same address.
         end_id: Maybe<Int>,
-        /// How long it lived.
+        /// Time from allocation to end.
         lifetime_ns: Maybe<Int>,
     }
 }

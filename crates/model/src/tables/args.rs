@@ -3,17 +3,17 @@
 use crate::{Blob, Float, Int, Maybe, Name, Text, Unsigned, Word, define::table};
 
 table! {
-    /// Arguments of rows of other tables, one row for each; the exact value is in the column that its type needs.
+    /// Arguments of rows of other tables, one row per argument; the exact value is in the column for its type.
     Args args: Arg {
-        /// The table, such as `spans`.
+        /// The table that the argument belongs to, such as `spans`.
         owner_table: Name,
-        /// The `id` there.
+        /// The `id` of the row in that table.
         owner_id: Int,
-        /// Its name, or its number from 0.
+        /// The argument's name, or its number from 0.
         key: Name,
-        /// Which element, where the argument is an array.
+        /// The index of the element, if the argument is an array.
         idx: Maybe<Word>,
-        /// Its type, in the words of the format.
+        /// The argument's type, as the format calls it.
         r#type: Name,
         /// A signed number, or 0 and 1 for false and true.
         int_value: Maybe<Int>,
@@ -21,7 +21,7 @@ table! {
         uint_value: Maybe<Unsigned>,
         /// A floating-point number.
         float_value: Maybe<Float>,
-        /// A text, or JSON where it is structured.
+        /// A text, or JSON if the value is structured.
         text_value: Maybe<Text>,
         /// Bytes that are not text.
         bytes_value: Maybe<Blob>,

@@ -1,11 +1,12 @@
-//! What a file says about itself.
+//! Metadata of a file.
 
 use crate::{Maybe, Name, Text, define::table};
 
 table! {
-    /// What a file says about itself: NYTProf attributes and options, WTF context and metadata, fields of headers.
+    /// Metadata of a file: NYTProf attributes and options, WTF context and metadata, header fields.
     ///
-    /// An option of NYTProf has the key `option.NAME`; a nested value of WTF has its path, such as `contextInfo.userAgent.type`.
+    /// A NYTProf option has the key `option.NAME`; a nested WTF value has its path, such as
+    /// `contextInfo.userAgent.type`.
     Attributes attributes: Attribute {
         /// The name.
         key: Name,

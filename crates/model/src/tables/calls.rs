@@ -1,27 +1,27 @@
-//! Who called whom.
+//! Callers and callees.
 
 use crate::{Int, Maybe, Name, Unsigned, Word, define::table};
 
 table! {
-    /// Who called whom from where, as the profiler added it up.
+    /// Callers and callees per call site, as summed by the profiler.
     Calls calls: Call {
-        /// The caller; NULL where nothing is around the call.
+        /// The caller; NULL if the call has no caller.
         caller: Maybe<Name>,
-        /// The sub that was called.
+        /// The called sub.
         callee: Name,
         /// File of the call.
         file: Maybe<Name>,
         /// Line of the call.
         line: Maybe<Word>,
-        /// Calls.
+        /// Number of calls.
         count: Unsigned,
-        /// Time in the callee and below.
+        /// Total time in the callee.
         incl_ns: Int,
-        /// Time in the callee itself.
+        /// Self time in the callee.
         excl_ns: Int,
-        /// Time that recursion counted again.
+        /// Time that was counted more than once because of recursion.
         recursive_ns: Maybe<Int>,
-        /// Deepest recursion.
+        /// Maximum recursion depth.
         max_depth: Maybe<Unsigned>,
     }
 }

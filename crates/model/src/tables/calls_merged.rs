@@ -1,34 +1,34 @@
-//! Who called whom, with the string evals of one place added together.
+//! Callers and callees, with the string evals of one call site merged.
 
 use super::calls::Call;
 use crate::{Int, Maybe, Name, TextList, Unsigned, Word, define::table};
 
 table! {
-    /// Who called whom from where, as the profiler's reports add it up: string evals of one place are one, and so are the
-    /// callers of one place. The columns are those of `calls`, except that `caller` is a list.
+    /// Callers and callees per call site, as the profiler's reports sum them: string evals of one site are merged, and
+    /// so are the callers of one site. The columns are those of `calls`, except that `caller` is a list.
     CallsMerged calls_merged: MergedCall {
-        /// The callers, sorted; empty where nothing is around the call.
+        /// The callers, sorted; empty if the call has no caller.
         caller: TextList,
-        /// The sub that was called.
+        /// The called sub.
         callee: Name,
         /// File of the call.
         file: Maybe<Name>,
         /// Line of the call.
         line: Maybe<Word>,
-        /// Calls.
+        /// Number of calls.
         count: Unsigned,
-        /// Time in the callee and below.
+        /// Total time in the callee.
         incl_ns: Int,
-        /// Time in the callee itself.
+        /// Self time in the callee.
         excl_ns: Int,
-        /// Time that recursion counted again.
+        /// Time that was counted more than once because of recursion.
         recursive_ns: Maybe<Int>,
-        /// Deepest recursion.
+        /// Maximum recursion depth.
         max_depth: Maybe<Unsigned>,
     }
 }
 
-/// A call that there is nothing to add to.
+/// A call with nothing to merge.
 impl<'a, 'c: 'a> From<&'a Call<'c>> for MergedCall<'a> {
     fn from(call: &'a Call<'c>) -> Self {
         let Call { id, ref caller, callee, file, line, count, incl_ns, excl_ns, recursive_ns, max_depth } = *call;

@@ -3,19 +3,19 @@
 use crate::{Float, Int, Maybe, Name, Text, Unsigned, define::table};
 
 table! {
-    /// Values over time: the values of EasyProfiler, one row for each element of an array.
+    /// Values over time: EasyProfiler values, one row per element of an array.
     Counters counters: Counter {
-        /// When.
+        /// Time of the value.
         ts_ns: Int,
-        /// Its thread.
+        /// The thread that set it.
         thread_id: Maybe<Int> => Threads,
-        /// Its name.
+        /// Name of the value.
         name: Name,
-        /// Distinguishes values of one name: the address that the producer gives.
+        /// Distinguishes values with the same name: the address that the producer gives.
         value_id: Maybe<Unsigned>,
-        /// The value as a number; NULL where it is text. The exact number is in `args`.
+        /// The value as a number; NULL if it is text. The exact number is in `args`.
         value: Maybe<Float>,
-        /// The value as text, where it is text.
+        /// The value as text, if it is text.
         text: Maybe<Text>,
     }
 }

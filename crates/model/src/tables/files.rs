@@ -3,15 +3,15 @@
 use crate::{Int, Maybe, Name, Unsigned, Word, define::table};
 
 table! {
-    /// Source files, and the strings that `eval` compiled, which know where.
+    /// Source files, and strings compiled by `eval`, which have a parent file.
     Files files: File {
         /// Path or name.
         name: Name,
-        /// For an `eval`: the file that it was called from.
+        /// For an `eval`: the file that called it.
         parent_file_id: Maybe<Int> => Files,
-        /// And the line.
+        /// For an `eval`: the line of the call.
         parent_line: Maybe<Word>,
-        /// Flags, as a number of the format.
+        /// Flags, as the format stores them.
         flags: Maybe<Unsigned>,
     }
 }

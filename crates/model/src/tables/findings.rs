@@ -1,4 +1,4 @@
-//! What is wrong with the file.
+//! Problems of the file.
 
 use crate::{Maybe, Name, Text, Unsigned, define::table};
 
@@ -9,9 +9,9 @@ table! {
         code: Name,
         /// `note`, `warning` or `error`.
         severity: Name,
-        /// The byte.
+        /// Byte offset of the problem.
         position: Maybe<Unsigned>,
-        /// The sentence.
+        /// Description of the problem.
         message: Text,
     }
 }

@@ -1,11 +1,11 @@
-//! Places in a program.
+//! Code locations.
 
 use crate::{Maybe, Name, Word, define::table};
 
 table! {
-    /// Places in a program, each once.
+    /// Code locations, each listed once.
     Frames frames: Frame {
-        /// The function.
+        /// Name of the function.
         function: Name,
         /// Source file.
         file: Maybe<Name>,

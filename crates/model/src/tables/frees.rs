@@ -1,15 +1,15 @@
-//! Memory that was given back.
+//! Freed memory.
 
 use crate::{Int, Maybe, Unsigned, define::table};
 
 table! {
-    /// Memory that was given back.
+    /// Frees of memory.
     Frees frees: Free {
-        /// When.
+        /// Time of the free.
         ts_ns: Int,
-        /// Where.
+        /// Address.
         address: Unsigned,
-        /// What it gave back; NULL where nothing was there: freed twice, or taken before the trace.
+        /// The allocation that was freed; NULL if there was none: freed twice, or allocated before the trace.
         allocation_id: Maybe<Int> => Allocations,
     }
 }

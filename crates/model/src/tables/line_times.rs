@@ -1,25 +1,25 @@
-//! Time of each line.
+//! Time per source line.
 
 use crate::{Int, Maybe, Name, Unsigned, Word, define::table};
 
 table! {
-    /// What each source line cost, as the profiler added it up.
+    /// Time per source line, as summed by the profiler.
     ///
-    /// Evals are separate files here; `line_times_merged` adds those of one place together.
+    /// Evals are separate files here; `line_times_merged` merges those of one call site.
     LineTimes line_times: LineTime {
         /// The file.
         file_id: Maybe<Int> => Files,
-        /// Its name.
+        /// Name of the file.
         file: Name,
-        /// The line; at level `block` and `sub` the first line of that.
+        /// The line; for level `block` and `sub`, the first line of the block or sub.
         line: Word,
         /// `line`, `block` or `sub`.
         level: Name,
-        /// Statements that ran.
+        /// Number of statements executed.
         calls: Unsigned,
-        /// Time, what it called included; where only one time is known, that.
+        /// Total time, or the only time if there is just one.
         incl_ns: Int,
-        /// Time without what it called.
+        /// Self time.
         excl_ns: Maybe<Int>,
     }
 }

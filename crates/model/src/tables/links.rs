@@ -7,11 +7,11 @@ table! {
     Links links: Link {
         /// The flow.
         flow_id: Unsigned,
-        /// Where it comes from; NULL where it begins outside of any span.
+        /// The span that the arrow starts in; NULL if it starts outside any span.
         from_span_id: Maybe<Int> => Spans,
-        /// Where it goes; NULL where it ends outside of any span.
+        /// The span that the arrow ends in; NULL if it ends outside any span.
         to_span_id: Maybe<Int> => Spans,
-        /// When it arrives.
+        /// Time at which the arrow ends.
         ts_ns: Int,
         /// `branch`, `extend` or `terminate`.
         kind: Name,

@@ -5,23 +5,23 @@ use crate::{Int, Maybe, Name, Text, Word, define::table};
 table! {
     /// Log entries.
     Logs logs: Log {
-        /// When; NULL where the file has no times.
+        /// Time of the entry; NULL if the file has no times.
         ts_ns: Maybe<Int>,
-        /// Its thread, where it has one.
+        /// The thread, if there is one.
         thread_id: Maybe<Int> => Threads,
-        /// Level, as a number of the format; -1 where the site is unknown.
+        /// Level, as the format numbers it; -1 if the site is unknown.
         level: Int,
-        /// Level for people.
+        /// Name of the level.
         level_name: Name,
         /// Source file.
         file: Maybe<Name>,
         /// Source line.
         line: Maybe<Word>,
-        /// The format string; NULL where the dictionary does not have it.
+        /// The format string; NULL if the dictionary does not have it.
         format: Maybe<Name>,
         /// The text, with the arguments filled in.
         message: Text,
-        /// Its site.
+        /// The log site.
         definition_id: Maybe<Int> => Definitions,
     }
 }

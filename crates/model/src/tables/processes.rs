@@ -1,19 +1,19 @@
-//! Processes that took part.
+//! Processes in the trace.
 
 use crate::{Int, Maybe, Name, Unsigned, define::table};
 
 table! {
-    /// Processes that took part. A file that names none has one row.
+    /// Processes in the trace. A file that names none has one row.
     Processes processes: Process {
-        /// Number that the system gave it.
+        /// Process id.
         pid: Maybe<Unsigned>,
-        /// Number of its parent: a fork, where a row of that `pid` exists.
+        /// Process id of the parent: a fork, if a row with that `pid` exists.
         ppid: Maybe<Unsigned>,
-        /// The program.
+        /// Name of the program.
         name: Maybe<Name>,
-        /// When it began, where known.
+        /// Start of the process, if known.
         start_ts_ns: Maybe<Int>,
-        /// When it ended, where known.
+        /// End of the process, if known.
         end_ts_ns: Maybe<Int>,
     }
 }

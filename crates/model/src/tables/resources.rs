@@ -1,15 +1,15 @@
-//! Files inside the file.
+//! Embedded files.
 
 use crate::{Blob, Name, Text, define::table};
 
 table! {
     /// Files embedded in the trace.
     Resources resources: Resource {
-        /// Its name.
+        /// Name of the file.
         name: Text,
-        /// What it is, in the words of the format.
+        /// Kind of file, as the format calls it.
         kind: Name,
-        /// Its contents.
+        /// Contents of the file.
         bytes: Blob,
     }
 }

@@ -1,15 +1,15 @@
-//! Source text kept in the trace.
+//! Source text stored in the trace.
 
 use crate::{Int, Text, Word, define::table};
 
 table! {
-    /// Source text, line by line, where the trace keeps it.
+    /// Source text, line by line, if the trace stores it.
     Sources sources: Source {
         /// The file.
         file_id: Int => Files,
-        /// Number of the line, from 1.
+        /// Line number, from 1.
         line: Word,
-        /// The line.
+        /// Text of the line.
         text: Text,
     }
 }

@@ -1,29 +1,30 @@
-//! Intervals on a thread, nested.
+//! Nested intervals on a thread.
 
 use crate::{Int, Maybe, Name, Steady, Word, define::table};
 
 table! {
-    /// Intervals on a thread, nested: EasyProfiler blocks, NYTProf calls, WTF scopes, and frames and time ranges.
+    /// Nested intervals on a thread: EasyProfiler blocks, NYTProf calls, WTF scopes, and frames and time ranges.
     ///
-    /// Rows of one thread come in the order of the file, which may be the order of the ends.
+    /// Rows of one thread are in file order, which may be the order in which spans end.
     Spans spans: Span {
         /// The span around it.
         parent_id: Maybe<Int> => Spans,
-        /// Its thread.
+        /// The thread of the span.
         thread_id: Steady<Int> => Threads,
-        /// Spans around it.
+        /// Number of spans around it.
         depth: Word,
-        /// When it began.
+        /// Start of the span.
         ts_ns: Int,
-        /// How long it took; NULL where it was never closed.
+        /// Duration (total time); NULL if the span was never closed.
         dur_ns: Maybe<Int>,
-        /// What its children leave of that; NULL where it was never closed, and for frames and ranges, which lie over other spans.
+        /// Self time: the duration without the children; NULL if the span was never closed, and for frames and ranges,
+        /// which overlay other spans.
         self_ns: Maybe<Int>,
-        /// Its name.
+        /// Name of the span.
         name: Name,
         /// `block`, `call`, `scope`, `frame` or `range`.
         category: Steady<Name>,
-        /// What declared it.
+        /// The definition of the span.
         definition_id: Maybe<Int> => Definitions,
         /// Source file.
         file: Maybe<Name>,

@@ -3,17 +3,17 @@
 use crate::{Int, Maybe, Name, Text, Unsigned, define::table};
 
 table! {
-    /// Threads; the zones of WTF are threads too. A file that names none has one row.
+    /// Threads; WTF zones are threads, too. A file that names none has one row.
     Threads threads: Thread {
-        /// Number that the system or the producer gave it.
+        /// Thread id from the system or the producer.
         tid: Maybe<Unsigned>,
-        /// Its process.
+        /// The process of the thread.
         process_id: Int => Processes,
-        /// Its name, where it has one.
+        /// Name of the thread, if it has one.
         name: Maybe<Name>,
-        /// What it is, in the words of the format (the type of a WTF zone).
+        /// Kind of thread, as the format calls it (the type of a WTF zone).
         kind: Maybe<Name>,
-        /// Where it runs (the location of a WTF zone).
+        /// Where the thread runs (the location of a WTF zone).
         location: Maybe<Text>,
     }
 }

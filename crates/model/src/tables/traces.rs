@@ -3,33 +3,33 @@
 use crate::{Int, Maybe, Name, Text, Unsigned, define::table};
 
 table! {
-    /// One row for each file.
+    /// One row per file.
     ///
-    /// `start_native_ns` + `ts_ns` is a time in the producer's own clock, `unix_origin_ns` + `ts_ns` one of the time of day.
+    /// `start_native_ns` + `ts_ns` is a time on the producer's clock; `unix_origin_ns` + `ts_ns` is a time of day.
     Traces traces: Trace {
-        /// Where the file was.
+        /// Path of the file.
         path: Text,
         /// `easyprofiler`, `nytprof`, `pynytprof`, `cnanolog`, `memlyze` or `wtf`.
         format: Name,
-        /// The version or dialect that was found, in the words of the format.
+        /// The detected version or dialect, as the format calls it.
         version: Text,
-        /// The program that wrote it, where the file says so.
+        /// The program that wrote the file, if the file names it.
         producer: Maybe<Text>,
-        /// `tsc` (a counter of the processor), `monotonic`, `wall`, or `count` (one unit is shown as one nanosecond).
+        /// `tsc` (a processor counter), `monotonic`, `wall`, or `count` (one unit is shown as one nanosecond).
         clock: Name,
-        /// Ticks of the clock in a second, where the file says so.
+        /// Clock ticks per second, if the file states them.
         clock_hz: Maybe<Unsigned>,
-        /// The origin in ticks of the clock, where the file has ticks.
+        /// The origin in clock ticks, if the file has ticks.
         start_ticks: Maybe<Unsigned>,
-        /// The origin in the producer's own clock.
+        /// The origin on the producer's clock.
         start_native_ns: Int,
-        /// The origin as nanoseconds since 1970, where the file relates its clock to the time of day.
+        /// The origin in nanoseconds since 1970, if the file relates its clock to the time of day.
         unix_origin_ns: Maybe<Int>,
-        /// The first time in the trace.
+        /// The first timestamp in the trace.
         first_ts_ns: Maybe<Int>,
-        /// The last time in the trace, ends included.
+        /// The last timestamp in the trace, including ends.
         last_ts_ns: Maybe<Int>,
-        /// Length of the file, decompressed.
+        /// Size of the file, decompressed.
         bytes: Unsigned,
     }
 }

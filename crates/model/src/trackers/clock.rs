@@ -1,6 +1,6 @@
-//! From the producer's clock to the time of the tables.
+//! Conversion from the producer's clock to the time of the tables.
 
-/// Turns native times into `ts_ns`, counting what does not fit.
+/// Converts native times to `ts_ns`, and counts those that do not fit.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     origin_ns: i128,
@@ -8,17 +8,17 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock whose 0 is this native time.
+    /// A clock whose origin is this native time.
     pub fn new(origin_ns: i128) -> Self {
         Self { origin_ns, saturated: 0 }
     }
 
-    /// The origin in the producer's own clock, as the column `start_native_ns` holds it.
+    /// The origin on the producer's clock, as stored in the column `start_native_ns`.
     pub fn start_native_ns(&self) -> i64 {
         self.origin_ns.clamp(i64::MIN.into(), i64::MAX.into()) as i64
     }
 
-    /// Nanoseconds from the origin; a time too far away becomes the last that can be written down.
+    /// Nanoseconds from the origin; a time out of range is clamped.
     #[inline]
     pub fn ts_ns(&mut self, native_ns: impl Into<i128>) -> i64 {
         let difference = native_ns.into() - self.origin_ns;
@@ -34,7 +34,7 @@ impl Clock {
         if difference < 0 { i64::MIN } else { i64::MAX }
     }
 
-    /// How many times did not fit.
+    /// Number of times that were clamped.
     pub fn saturated(&self) -> u64 {
         self.saturated
     }

@@ -1,9 +1,10 @@
-//! The first and the last time of a trace.
+//! The first and last timestamp of a trace.
 
-/// The span of all times seen.
+/// The range of all timestamps seen.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Extent {
-    /// Above `last` where no time was seen: two comparisons a time, and no question whether it is the first.
+    /// Greater than `last` if no timestamp was seen, so that each timestamp costs two comparisons and no check for the
+    /// first one.
     first: i64,
     last: i64,
 }
@@ -15,19 +16,19 @@ impl Default for Extent {
 }
 
 impl Extent {
-    /// Takes a time into account.
+    /// Extends the range to a timestamp.
     #[inline]
     pub fn add(&mut self, ts_ns: i64) {
         self.first = self.first.min(ts_ns);
         self.last = self.last.max(ts_ns);
     }
 
-    /// The first time, if there was any.
+    /// The first timestamp, if there is one.
     pub fn first(&self) -> Option<i64> {
         (self.first <= self.last).then_some(self.first)
     }
 
-    /// The last time, if there was any.
+    /// The last timestamp, if there is one.
     pub fn last(&self) -> Option<i64> {
         (self.first <= self.last).then_some(self.last)
     }

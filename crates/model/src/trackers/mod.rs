@@ -1,4 +1,4 @@
-//! State that mappers of several formats need.
+//! State that the mappers of several formats need.
 
 mod clock;
 mod extent;

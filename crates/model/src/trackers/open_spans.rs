@@ -1,4 +1,4 @@
-//! Spans that have begun and not ended, for formats that store begin and end apart.
+//! Spans that have started but not ended, for formats that store start and end separately.
 
 use traceloom_core::{Error, Limits, Result};
 
@@ -7,30 +7,30 @@ use traceloom_core::{Error, Limits, Result};
 pub struct OpenSpan<T> {
     /// The id of its row.
     pub id: i64,
-    /// When it began.
+    /// Start of the span.
     pub ts_ns: i64,
-    /// The time of the children that have ended.
+    /// Total time of the children that have ended.
     pub children_ns: i64,
-    /// What else the mapper needs when it ends.
+    /// Data that the mapper needs when the span ends.
     pub data: T,
 }
 
-/// A span that has ended, with what follows from its place.
+/// A span that has ended, with the values that follow from its nesting.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ClosedSpan<T> {
     /// The id of its row.
     pub id: i64,
     /// The span around it.
     pub parent_id: Option<i64>,
-    /// Spans around it.
+    /// Number of spans around it.
     pub depth: u32,
-    /// When it began.
+    /// Start of the span.
     pub ts_ns: i64,
-    /// How long it took; none where it was never closed.
+    /// Duration; `None` if the span was never closed.
     pub dur_ns: Option<i64>,
-    /// What its children leave of that; none where it was never closed.
+    /// Duration without the children; `None` if the span was never closed.
     pub self_ns: Option<i64>,
-    /// What was given when it began.
+    /// The data that was passed to `begin`.
     pub data: T,
 }
 
@@ -42,12 +42,12 @@ pub struct OpenSpans<T> {
 }
 
 impl<T> OpenSpans<T> {
-    /// None; at most as many as entries may be kept.
+    /// No open spans; at most as many can be open as entries may be kept.
     pub fn new(limits: &Limits) -> Self {
         Self { spans: Vec::new(), most: limits.entries }
     }
 
-    /// A span begins.
+    /// Starts a span.
     pub fn begin(&mut self, id: i64, ts_ns: i64, data: T) -> Result<()> {
         if self.spans.len() >= self.most {
             return Err(Error::limit("open spans", self.spans.len() as u64 + 1, self.most as u64));
@@ -56,7 +56,7 @@ impl<T> OpenSpans<T> {
         Ok(())
     }
 
-    /// The innermost span ends; none where none is open.
+    /// Ends the innermost span; `None` if none is open.
     pub fn end(&mut self, ts_ns: i64) -> Option<ClosedSpan<T>> {
         let span = self.spans.pop()?;
         let dur_ns = ts_ns.saturating_sub(span.ts_ns).max(0);
@@ -71,7 +71,7 @@ impl<T> OpenSpans<T> {
         Some(ClosedSpan { id, parent_id, depth, ts_ns, dur_ns: Some(dur_ns), self_ns: Some(self_ns), data })
     }
 
-    /// The innermost span was never closed; none where none is open.
+    /// Drops the innermost span, which was never closed; `None` if none is open.
     pub fn abandon(&mut self) -> Option<ClosedSpan<T>> {
         let OpenSpan { id, ts_ns, data, .. } = self.spans.pop()?;
         let depth = self.spans.len() as u32;
@@ -84,12 +84,12 @@ impl<T> OpenSpans<T> {
         self.spans.last()
     }
 
-    /// The innermost open span, to change.
+    /// The innermost open span, mutably.
     pub fn innermost_mut(&mut self) -> Option<&mut OpenSpan<T>> {
         self.spans.last_mut()
     }
 
-    /// How many are open.
+    /// Number of open spans.
     pub fn depth(&self) -> usize {
         self.spans.len()
     }

@@ -1,4 +1,4 @@
-//! Frames and stacks, each kept once.
+//! Frames and stacks, each stored once.
 
 use std::hash::BuildHasher;
 
@@ -7,21 +7,21 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use super::Symbol;
 use crate::{Halt, Tables, frames::Frame, stacks::Stack};
 
-/// A place in a program.
+/// A code location.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct FrameKey {
     /// The function.
     pub function: Symbol,
-    /// Its file.
+    /// File of the function.
     pub file: Option<Symbol>,
-    /// The line that runs.
+    /// The executing line.
     pub line: Option<u32>,
 }
 
-/// Frames and stacks that were met, with the ids of their rows.
+/// The frames and stacks seen so far, with the ids of their rows.
 ///
-/// A stack is its innermost frame on top of another stack, so that common outer parts are kept once. Rows are pushed
-/// when something is met for the first time: parents come before their children.
+/// A stack is its innermost frame on top of another stack, so outer frames that stacks share are stored once. A row is
+/// pushed when its frame or stack is first seen, so parents come before their children.
 #[derive(Debug, Default)]
 pub struct Stacks {
     frames: Interned<FrameKey>,
@@ -53,7 +53,7 @@ impl Stacks {
     }
 }
 
-/// Values, each with the number of its first occurrence.
+/// Distinct values, each with the number of its first occurrence.
 #[derive(Debug)]
 struct Interned<T> {
     values: Vec<T>,

@@ -4,27 +4,27 @@ use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable, hash_table::Entry};
 
-/// A string that was interned.
+/// An interned string.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Symbol(u32);
 
 impl Symbol {
-    /// Its number: symbols count from 0.
+    /// The number of the symbol, counted from 0.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Strings, each kept once and known by a number.
+/// Distinct strings, each identified by a number.
 ///
-/// For what a file declares (functions, threads, descriptors), which its reader bounds. What comes anew with each record
-/// goes into a row as text.
+/// For strings that a file declares (functions, threads, descriptors), whose number the reader bounds. Strings that are
+/// new in each record go into a row as text.
 #[derive(Debug, Default)]
 pub struct Strings {
     texts: String,
     ends: Vec<usize>,
-    /// Symbols with the hashes of their texts, so that no text is hashed again when the table grows.
+    /// Symbols with the hashes of their texts, so that texts are not hashed again when the table grows.
     symbols: HashTable<(u64, u32)>,
     hasher: DefaultHashBuilder,
 }
@@ -53,7 +53,7 @@ impl Strings {
         self.at(symbol.0).unwrap_or("")
     }
 
-    /// The text of a number, if there is one.
+    /// The text with a number, if there is one.
     #[inline]
     pub fn at(&self, number: u32) -> Option<&str> {
         text_of(&self.texts, &self.ends, number)
@@ -74,12 +74,12 @@ impl Strings {
         self.texts.len()
     }
 
-    /// Memory held.
+    /// Bytes of memory held.
     pub fn bytes(&self) -> usize {
         self.texts.capacity() + self.ends.capacity() * size_of::<usize>() + self.symbols.allocation_size()
     }
 
-    /// Forgets all symbols and keeps the memory.
+    /// Removes all symbols and keeps the memory.
     pub fn clear(&mut self) {
         self.texts.clear();
         self.ends.clear();
