@@ -1,4 +1,4 @@
-//! Asks the tables of any bytes every question.
+//! Runs every analysis on the tables of any bytes.
 #![no_main]
 
 traceloom_fuzz::target!(analysis);

@@ -1,4 +1,4 @@
-//! Writes the tables of any bytes as a EasyProfiler file for every target.
+//! Writes the tables of any bytes as an EasyProfiler file for every target.
 #![no_main]
 
 traceloom_fuzz::target!(export, traceloom_easyprofiler::EasyProfiler);

@@ -1,4 +1,4 @@
-//! Takes any bytes for a peer of EasyProfiler's live protocol.
+//! Treats any bytes as a peer of EasyProfiler's live protocol.
 #![no_main]
 
 traceloom_fuzz::target!(live);

@@ -1,4 +1,4 @@
-//! Makes tables of any bytes as a EasyProfiler file, and checks that they fit together.
+//! Makes tables of any bytes as an EasyProfiler file, and checks that they are consistent.
 #![no_main]
 
 traceloom_fuzz::target!(tables, traceloom_easyprofiler::EasyProfiler);

@@ -1,4 +1,4 @@
-//! Draws any bytes as the page shows them.
+//! Draws any bytes as the page would show them.
 #![no_main]
 
 traceloom_fuzz::target!(scene);

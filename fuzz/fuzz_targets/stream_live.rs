@@ -1,4 +1,4 @@
-//! Takes any bytes for a peer of our own live stream.
+//! Treats any bytes as a peer of Traceloom's live protocol.
 #![no_main]
 
 traceloom_fuzz::target!(stream);

@@ -1,4 +1,4 @@
-//! Makes tables of any bytes as a Web Tracing Framework file, and checks that they fit together.
+//! Makes tables of any bytes as a Web Tracing Framework file, and checks that they are consistent.
 #![no_main]
 
 traceloom_fuzz::target!(tables, traceloom_wtf::Wtf);

@@ -1,7 +1,7 @@
 //! What the fuzz targets of all formats share.
 //!
 //! A direction is a function that is generic over the codec; a target is a file in `fuzz_targets` with a single line of
-//! [`target!`]. Whatever no codec knows about itself is a row in [`shapes`].
+//! [`target!`]. Facts about a format that its codec does not provide are a row in [`shapes`].
 
 #![forbid(unsafe_code)]
 
@@ -17,7 +17,8 @@ pub use crate::targets::{
     stream::stream, tables::tables,
 };
 
-/// Defines a target: `target!(direction, codec)`, or `target!(direction)` for one that takes files of any format or none.
+/// Defines a target: `target!(direction, codec)`, or `target!(direction)` for a direction that accepts files of any
+/// format or none.
 #[macro_export]
 macro_rules! target {
     ($direction:ident, $codec:ty) => {
@@ -48,30 +49,30 @@ macro_rules! target {
         $crate::target!(@same_each_time);
     };
     (@same_each_time) => {
-        /// Takes the place of the C library's, with which hash maps get their keys: their order is then the same
-        /// each time, and a run depends on nothing but its inputs.
+        /// Replaces the C library's function, from which hash maps get their keys: their order is then always the same,
+        /// and a run depends only on its inputs.
         #[unsafe(no_mangle)]
         extern "C" fn getrandom(buffer: *mut u8, len: usize, _flags: u32) -> isize {
-            // SAFETY: the caller lends `len` bytes.
+            // SAFETY: the caller provides `len` bytes.
             unsafe { buffer.write_bytes(0x5a, len) };
             len as isize
         }
     };
 }
 
-/// Restores the magic of a format, but leaves one mutation in 16 as it is: refusing is to be tested as well.
+/// Restores the magic of a format, but leaves one mutation in 16 unchanged, so that refusing is tested, too.
 pub fn restore_most(format: &str, bytes: &mut [u8], seed: u32) {
     if !seed.is_multiple_of(16) {
         (shapes::of(format).restore_magic)(bytes, seed / 16);
     }
 }
 
-/// The format that these bytes are recognized as.
+/// The format that these bytes are detected as.
 pub fn format_of(bytes: &[u8]) -> Option<&'static str> {
     traceloom_open::detect(bytes, Path::new("")).ok().map(|format| format.descriptor().id)
 }
 
-/// Limits so tight that a target which outgrows the process's memory has ignored them.
+/// Limits so tight that a target that runs out of memory must have ignored them.
 fn options(mode: Mode, window_bytes: usize) -> Options {
     let limits = Limits::with(|limits| {
         limits.window_bytes = window_bytes;
@@ -87,11 +88,11 @@ fn options(mode: Mode, window_bytes: usize) -> Options {
 
 const MAX_FINDINGS: usize = 8;
 
-/// Most records lie whole in a window of this size.
+/// Most records fit in a window of this size.
 const WIDE_WINDOW: usize = 8 << 10;
 
-/// Numbers that depend on every byte, by FNV-1a: whatever else a run needs comes from the input alone, so that
-/// the reproducer is all it takes.
+/// Numbers derived from every byte with FNV-1a: all choices of a run come from its input, so the reproducer is
+/// complete.
 struct Choices(u64);
 
 impl Choices {
@@ -100,7 +101,7 @@ impl Choices {
         Self(bytes.iter().fold(0xcbf2_9ce4_8422_2325, add))
     }
 
-    /// A number below `choices`, which is independent of the ones before.
+    /// A number below `choices`, independent of the previous ones.
     fn below(&mut self, choices: usize) -> usize {
         let choices = choices.max(1) as u64;
         let choice = self.0 % choices;

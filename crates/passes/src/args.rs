@@ -1,4 +1,4 @@
-//! Arguments, found by the row that owns them.
+//! Arguments, looked up by the row that owns them.
 
 use traceloom_core::{Arena, ByteOrder, Cursor, Loss, Result};
 use traceloom_model::{Table, select};
@@ -19,26 +19,26 @@ select! {
 /// An argument of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arg<'a> {
-    /// Its name, or its number.
+    /// The argument's name, or its number.
     pub key: NameId,
-    /// Which element, where the argument is an array.
+    /// The index of the element, if the argument is an array.
     pub idx: Option<u32>,
-    /// Its type, in the words of the format.
+    /// The argument's type, as the format calls it.
     pub kind: NameId,
-    /// Its value.
+    /// The value of the argument.
     pub value: Datum<'a>,
 }
 
 /// The value of an argument, or of a cell of any table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Datum<'a> {
-    /// Bytes that are no text.
+    /// Bytes that are not text.
     Bytes(&'a [u8]),
     /// A floating-point number.
     Float(f64),
     /// A signed number.
     Int(i64),
-    /// There is no value, where an argument is there or a cell.
+    /// No value: the argument has none, or the cell is NULL.
     Null,
     /// A text.
     Text(&'a str),
@@ -46,7 +46,7 @@ pub enum Datum<'a> {
     Unsigned(u64),
 }
 
-/// Takes arguments as they come.
+/// Collects arguments as they arrive.
 #[derive(Debug)]
 pub(crate) struct ArgStore {
     tables: Vec<Table>,
@@ -57,7 +57,7 @@ pub(crate) struct ArgStore {
 }
 
 impl ArgStore {
-    /// Empty; takes arguments of rows of these tables.
+    /// An empty store that accepts arguments of rows of these tables.
     pub(crate) fn new(tables: &[Table], arena: &Arena, limit_bytes: u64) -> Self {
         Self {
             tables: tables.to_vec(),
@@ -68,7 +68,7 @@ impl ArgStore {
         }
     }
 
-    /// Takes a batch; gives the rows whose owner is in none of the tables to `foreign`.
+    /// Adds a batch; passes rows whose owner is in none of the tables to `foreign`.
     pub(crate) fn take(
         &mut self,
         view: &ArgRows<'_>,
@@ -78,7 +78,7 @@ impl ArgStore {
     ) -> Result<()> {
         self.keys.turn_to(view.key.values());
         self.kinds.turn_to(view.r#type.values());
-        // Of each key of the owners' dictionary: the table, if it is one of ours.
+        // For each key of the owners' dictionary: the table, if it is one of ours.
         let known = |name: &str| Table::by_name(name).filter(|table| self.tables.contains(table));
         let owners: Vec<Option<Table>> =
             view.owner_table.values().into_iter().flatten().map(|name| name.and_then(known)).collect();
@@ -127,7 +127,7 @@ impl ArgStore {
         Ok(())
     }
 
-    /// Ready to be asked.
+    /// Ends collecting and makes the arguments available.
     pub(crate) fn finish(self) -> Result<Args> {
         Ok(Args { records: self.records.finish()? })
     }
@@ -141,14 +141,14 @@ const TEXT: u8 = 4;
 const UNSIGNED: u8 = 5;
 const INDEXED: u8 = 0x80;
 
-/// Arguments, to be asked for.
+/// Arguments that can be looked up.
 #[derive(Debug)]
 pub struct Args {
     records: Owned,
 }
 
 impl Args {
-    /// Whether there is none.
+    /// Whether there are no arguments.
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()
     }
@@ -159,7 +159,7 @@ impl Args {
         self.records.owns(table)
     }
 
-    /// Visits the arguments of a row, in their order.
+    /// Visits the arguments of a row, in order.
     #[inline]
     pub fn visit(&mut self, owner: Owner, mut visit: impl FnMut(Arg<'_>) -> Result<()>) -> Result<()> {
         self.records.visit(owner, |records| visit_record(records, &mut visit))

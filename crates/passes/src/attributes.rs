@@ -1,4 +1,4 @@
-//! What traces say about themselves: keys with values.
+//! Attributes of traces: keys with values.
 
 use traceloom_core::Result;
 use traceloom_model::{Table, select};
@@ -13,16 +13,16 @@ select! {
 /// One attribute.
 #[derive(Clone, Copy, Debug)]
 pub struct Attribute<'b> {
-    /// Its trace, by its number in the roster.
+    /// The number of its trace in the roster.
     pub trace: usize,
-    /// Its key, which may come several times.
+    /// The key, which may occur several times.
     pub key: &'b str,
-    /// Its value.
+    /// The value.
     pub value: Option<&'b str>,
 }
 
 impl Pass<'_> {
-    /// Gives all attributes, in the order of the file.
+    /// Passes all attributes to `take`, in file order.
     pub fn each_attribute(&mut self, mut take: impl FnMut(&mut Self, Attribute<'_>) -> Result<()>) -> Result<()> {
         self.rest().pour(&[Table::Attributes], |_, batch| {
             let rows = AttributeRows::of(batch)?;

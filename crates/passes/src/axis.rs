@@ -1,8 +1,9 @@
-//! The one time axis of a set of traces: each trace has one place on it, decided once from the columns of `traces`.
+//! The time axis that a set of traces shares: each trace has one position on it, decided once from the columns of
+//! `traces`.
 //!
 //! The axis counts from the origin of the first trace that knows the time of day. A trace is placed by the first of
-//! these that it has: an offset of the user, its own time of day, a processor counter that it shares with a trace that
-//! knows the time of day. Any other trace starts at its own origin, and so does a trace that is alone.
+//! these that it has: an offset from the user, a time of day, a processor counter that it shares with a trace that
+//! knows the time of day. Any other trace starts at its origin, and so does a single trace.
 
 use arrow_array::RecordBatch;
 use traceloom_core::Result;
@@ -11,27 +12,27 @@ use traceloom_model::{ClockKind, Filter, Table, TableSource, Wanted, select};
 use crate::pour;
 
 select! {
-    /// The columns that no file has to be walked for.
+    /// The columns that do not require reading a whole file.
     struct Facts of traces { trace_id, clock, clock_hz, start_ticks, unix_origin_ns }
 }
 
 select! {
-    /// The columns that may need a walk through the file.
+    /// The columns that may require reading a whole file.
     struct Extents of traces { trace_id, first_ts_ns, last_ts_ns }
 }
 
-/// The facts about a trace that decide where it lies.
+/// The facts about a trace that decide its position on the axis.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct TraceFacts {
     /// `traces.trace_id`.
     pub trace_id: u64,
-    /// Added to all of its times, if the user says so.
+    /// Offset that the user wants added to all of its times.
     pub user_offset_ns: Option<i64>,
-    /// The processor counter that its times were read from.
+    /// The processor counter behind its timestamps.
     pub counter: Option<Counter>,
     /// The time of day of its origin.
     pub unix_origin_ns: Option<i64>,
-    /// Its first and last time; only needed if it may share a counter.
+    /// Its first and last timestamp; only needed if it may share a counter.
     pub extent_ns: Option<(i64, i64)>,
 }
 
@@ -44,7 +45,7 @@ pub struct Counter {
     pub start_ticks: u64,
 }
 
-/// Each program measures the frequency of the counter, and is a little wrong.
+/// Each program measures the frequency of the counter with a small error.
 const TOLERANCE: f64 = 0.01;
 
 impl Counter {
@@ -53,7 +54,7 @@ impl Counter {
         (ratio - 1.0).abs() <= TOLERANCE
     }
 
-    /// How much later this origin is than the other one.
+    /// How much later this origin is than that of `other`.
     fn ns_after(self, other: Self) -> Option<i64> {
         let ticks = i128::from(self.start_ticks) - i128::from(other.start_ticks);
         i64::try_from(ticks * 1_000_000_000 / i128::from(other.hz)).ok()
@@ -61,7 +62,7 @@ impl Counter {
 }
 
 impl TraceFacts {
-    /// Reads the facts of all traces of a source, without the extents, for which files have to be walked.
+    /// Reads the facts of all traces of a source, without the extents, which require reading whole files.
     pub fn read(source: &dyn TableSource) -> Result<Vec<Self>> {
         let mut all = Vec::new();
         let wanted = Wanted::nothing().and(Table::Traces, Facts::COLUMNS);
@@ -84,7 +85,7 @@ impl TraceFacts {
         }
     }
 
-    /// Reads the extents of those of the traces that are in a source.
+    /// Reads the extents of the traces that are in a source.
     pub fn read_extents(facts: &mut [Self], source: &dyn TableSource) -> Result<()> {
         let wanted = Wanted::nothing().and(Table::Traces, Extents::COLUMNS);
         pour(source, &Filter::default(), wanted, |_, batch| Self::take_extents(facts, batch))
@@ -100,7 +101,7 @@ impl TraceFacts {
         Ok(())
     }
 
-    /// Which of the traces may share a counter, by their numbers: only their extents are ever looked at.
+    /// The numbers of the traces that may share a counter: only their extents are ever used.
     pub fn may_share_counters(facts: &[Self]) -> Vec<usize> {
         let is_like = |one: &Self, other: &Self| one.counter.zip(other.counter).is_some_and(|(a, b)| a.is_like(b));
         let may_share = |one: &Self, other: &Self| {
@@ -109,9 +110,9 @@ impl TraceFacts {
         (0..facts.len()).filter(|number| facts.iter().any(|other| may_share(&facts[*number], other))).collect()
     }
 
-    /// How much later the origin of this trace is than that of another one that has the same counter.
+    /// How much later the origin of this trace is than that of another trace with the same counter.
     ///
-    /// Counters of two machines differ by anything, so traces of one run have to overlap.
+    /// Counters of two machines differ by an arbitrary amount, so only traces that overlap are assumed to share one.
     fn ns_after(&self, other: &Self) -> Option<i64> {
         let (counter, reference) = self.counter.zip(other.counter)?;
         let shift_ns = counter.ns_after(reference).filter(|_| counter.is_like(reference))?;
@@ -121,42 +122,42 @@ impl TraceFacts {
     }
 }
 
-/// Why a trace lies where it does.
+/// Why a trace has its position on the axis.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Reason {
-    /// It shares nothing with the others: it starts at its own origin.
+    /// It shares nothing with the others and starts at its origin.
     #[default]
     Alone,
-    /// It has the same processor counter as the trace of this number, and lies where that one is.
+    /// It has the same processor counter as the trace with this number, and is placed relative to it.
     Counter {
         /// The other trace.
         with: usize,
     },
     /// It knows the time of day.
     TimeOfDay,
-    /// The user said so.
+    /// The user set an offset.
     UserOffset,
 }
 
-/// Where a trace lies on the axis.
+/// The position of a trace on the axis.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Placement {
     /// Added to its `ts_ns` to get times on the axis.
     pub shift_ns: i64,
-    /// Why.
+    /// Why the trace has this position.
     pub reason: Reason,
-    /// The time of day, according to this trace, of the zero of the axis.
+    /// The time of day at zero on the axis, according to this trace.
     pub unix_origin_ns: Option<i64>,
 }
 
 impl Placement {
-    /// Whether its tables differ from those of the file.
+    /// Whether its tables differ from those in the file.
     pub fn is_moved(&self) -> bool {
         self.shift_ns != 0 || matches!(self.reason, Reason::Counter { .. })
     }
 }
 
-/// The one axis of a set of traces.
+/// The time axis of a set of traces.
 #[derive(Clone, Debug, Default)]
 pub struct Axis {
     placements: Vec<Placement>,
@@ -164,7 +165,7 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// Places traces, which keep their numbers.
+    /// Places traces; they keep their numbers.
     pub fn new(facts: &[TraceFacts]) -> Self {
         let reference = facts.iter().position(|facts| facts.unix_origin_ns.is_some());
         let zero_ns = reference.and_then(|number| facts[number].unix_origin_ns);
@@ -177,31 +178,31 @@ impl Axis {
         Self { placements, reference }
     }
 
-    /// Where each trace lies, in their order.
+    /// The position of each trace, in order.
     pub fn placements(&self) -> &[Placement] {
         &self.placements
     }
 
-    /// Where a trace lies.
+    /// The position of a trace.
     pub fn placement(&self, trace: usize) -> Placement {
         self.placements.get(trace).copied().unwrap_or_default()
     }
 
-    /// The number of the trace whose origin is the zero of the axis; none if no trace knows the time of day.
+    /// The number of the trace whose origin is zero on the axis; `None` if no trace knows the time of day.
     pub fn reference(&self) -> Option<usize> {
         self.reference
     }
 
-    /// The time of day of the zero of the axis.
+    /// The time of day at zero on the axis.
     pub fn unix_origin_ns(&self) -> Option<i64> {
-        // The user may have moved a trace away from its own time of day.
+        // The user may have moved a trace away from its time of day.
         let unmoved = self.placements.iter().find(|placement| placement.reason == Reason::TimeOfDay);
         let known = || self.placements.iter().find(|placement| placement.unix_origin_ns.is_some());
         unmoved.or_else(known).and_then(|placement| placement.unix_origin_ns)
     }
 }
 
-/// Where a trace lies without a look at other counters.
+/// The position of a trace, without regard to other traces' counters.
 fn by_itself(facts: &TraceFacts, zero_ns: Option<i64>) -> Placement {
     let (reason, shift_ns) = match (facts.user_offset_ns, facts.unix_origin_ns.zip(zero_ns)) {
         (Some(offset_ns), _) => (Reason::UserOffset, offset_ns),
@@ -212,7 +213,7 @@ fn by_itself(facts: &TraceFacts, zero_ns: Option<i64>) -> Placement {
     Placement { shift_ns, reason, unix_origin_ns }
 }
 
-/// Where a trace lies next to the first one that knows the time of day and has the same counter.
+/// The position of a trace relative to the first one that knows the time of day and has the same counter.
 fn by_counter(own: &TraceFacts, facts: &[TraceFacts], placements: &[Placement]) -> Option<Placement> {
     let mut others = facts.iter().enumerate().filter(|(_, other)| other.unix_origin_ns.is_some());
     let (with, after_ns) = others.find_map(|(with, other)| Some((with, own.ns_after(other)?)))?;
@@ -224,7 +225,7 @@ fn by_counter(own: &TraceFacts, facts: &[TraceFacts], placements: &[Placement]) 
 mod tests {
     use super::*;
 
-    /// A trace on a counter of 2 GHz, 1 µs long.
+    /// A trace with a 2 GHz counter, 1 µs long.
     fn ticking(start_ticks: u64, unix_origin_ns: Option<i64>) -> TraceFacts {
         let counter = Some(Counter { hz: 2_000_000_000, start_ticks });
         TraceFacts { counter, unix_origin_ns, extent_ns: Some((0, 1_000)), ..TraceFacts::default() }
@@ -258,7 +259,7 @@ mod tests {
         let close = TraceFacts { counter: Some(Counter { hz: 2_010_000_000, start_ticks: 5_000 }), ..other };
         let facts = [at_day(3), close, ticking(5_000, Some(7_000)), ticking(5_000, None)];
         assert_eq!(TraceFacts::may_share_counters(&facts), [1, 2, 3]);
-        // A trace that knows the time of day needs no counter, and one that does not cannot tell it.
+        // A trace that knows the time of day needs no counter, and a trace that does not is no help to another one.
         assert_eq!(TraceFacts::may_share_counters(&facts[..2]), [0_usize; 0]);
     }
 
@@ -276,7 +277,7 @@ mod tests {
         let axis = Axis::new(&[moved, ticking(5_200, None), at_day(8_000)]);
         let expected = [(50, Reason::UserOffset), (150, Reason::Counter { with: 0 }), (1_000, Reason::TimeOfDay)];
         assert_eq!(shifts(&axis), expected);
-        // Moments stay: the time of day of a row is its time plus that of the zero, as its trace knows it.
+        // Every row keeps its time of day: its time plus the time of day at zero, according to its trace.
         let days: Vec<_> = axis.placements().iter().map(|placement| placement.unix_origin_ns).collect();
         assert_eq!(days, [Some(6_950), Some(6_950), Some(7_000)]);
         assert_eq!(Axis::new(&[moved]).unix_origin_ns(), Some(6_950));

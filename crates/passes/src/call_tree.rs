@@ -1,4 +1,4 @@
-//! Spans added up by call stack, for targets that show no times.
+//! Spans summed by call stack, for targets that show no times.
 
 use traceloom_core::{Loss, Result};
 
@@ -7,12 +7,12 @@ use crate::{
     frames::{Frames, check},
 };
 
-/// What is added up for a stack of spans.
+/// The sums of a stack of spans.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Calls {
-    /// Spans that had this stack.
+    /// Number of spans with this stack.
     pub count: u64,
-    /// Time that their children leave.
+    /// Self time of these spans.
     pub self_ns: u64,
 }
 
@@ -25,7 +25,7 @@ pub struct CallTree {
     pub frames: Frames,
 }
 
-/// An open span: its stack, and the time that its children took.
+/// An open span: its stack, and the total time of its children.
 #[derive(Debug)]
 struct Open {
     node: u32,
@@ -34,7 +34,7 @@ struct Open {
 }
 
 impl CallTree {
-    /// Adds up the spans of the traces that are taken, by their numbers in the roster.
+    /// Sums the spans of the traces that `takes` accepts, by their numbers in the roster.
     pub fn new(pass: &mut Pass<'_>, frames: Frames, takes: impl Fn(usize) -> bool) -> Result<Self> {
         let mut tree = Self { stacks: StackTree::default(), frames };
         let Pass { roster, looks, spans, loss, .. } = pass;

@@ -1,4 +1,4 @@
-//! Tables made by hand, for tests.
+//! Handmade tables, for tests.
 
 use traceloom_core::{Loss, Result};
 use traceloom_model::{
@@ -11,7 +11,7 @@ use crate::{Options, Pass, Request, Target, write};
 /// Fills tables.
 pub type Fill = Box<dyn Fn(&mut Tables<'_>) -> Result<(), Halt>>;
 
-/// Traces that exist in tests only.
+/// Traces that exist only in tests.
 pub struct Synthetic {
     /// The id of each trace, and the function that fills its tables.
     pub traces: Vec<(u64, Fill)>,
@@ -29,7 +29,7 @@ impl TableSource for Synthetic {
     }
 }
 
-/// Name, id, depth, parent, begin and duration of a span.
+/// Name, id, depth, parent, start and duration of a span.
 pub type Brief = (&'static str, i64, u32, Option<i64>, i64, Option<i64>);
 
 impl Synthetic {
@@ -112,19 +112,19 @@ pub fn push_span(tables: &mut Tables<'_>, thread_id: i64, category: &str, span: 
     })
 }
 
-/// An allocation at the time that its number says, without more than its size and its stack.
+/// An allocation at the time given by its id, with only a size and a stack.
 pub fn allocation(id: i64, size_bytes: u64, stack_id: Option<i64>, fate: &str) -> Allocation<'_> {
     let (thread_id, freed_ts_ns, end_id, lifetime_ns) = Default::default();
     let (ts_ns, address, fate) = (id, 16, fate.into());
     Allocation { id, ts_ns, thread_id, address, size_bytes, stack_id, fate, freed_ts_ns, end_id, lifetime_ns }
 }
 
-/// The work on an output of these tables.
+/// A pass over these tables.
 pub fn pass<'a>(source: &'a dyn TableSource, options: &'a Options, target: &Target) -> Pass<'a> {
     Pass::new(&Request { source, options, variant: "" }, target).unwrap()
 }
 
-/// The bytes that a target writes, and the losses that it reports.
+/// The output of a target, and the losses that it reports.
 pub fn written(target: &Target, source: &dyn TableSource) -> (Vec<u8>, Loss) {
     written_with(target, source, &Options::default()).unwrap()
 }

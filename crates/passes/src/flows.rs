@@ -1,7 +1,7 @@
-//! Links between spans as arrows.
+//! Links between spans, drawn as arrows.
 //!
-//! Timelines draw an arrow from the span that a flow leaves to the next one in time that it reaches. Each link is a flow
-//! of its own here, so that it is exactly one arrow; that needs two spans, the first of which starts earlier.
+//! Timelines draw an arrow from the span that a flow leaves to the next span that it reaches. Here each link is a
+//! separate flow and so exactly one arrow; it needs two spans, the first of which starts earlier.
 
 use hashbrown::HashMap;
 use traceloom_core::{Error, Result};
@@ -14,18 +14,18 @@ select! {
     pub struct LinkRows of links { trace_id, id, flow_id, from_span_id, to_span_id, kind }
 }
 
-/// A link that leads from a span to a span.
+/// A link from one span to another.
 #[derive(Clone, Copy, Debug)]
 pub struct Link {
-    /// Its trace, by its number in the roster.
+    /// The number of its trace in the roster.
     pub trace: usize,
-    /// Its id.
+    /// The id of the link.
     pub id: i64,
-    /// The span that it leaves.
+    /// The span that the link leaves.
     pub from: i64,
-    /// The span that it reaches.
+    /// The span that the link reaches.
     pub to: i64,
-    /// What the producer calls the flow.
+    /// The producer's id of the flow.
     pub flow_id: u64,
     /// What the flow does.
     pub kind: NameId,
@@ -38,7 +38,7 @@ impl Link {
 }
 
 impl Pass<'_> {
-    /// Reads the links that lead from a span to a span; all others are lost.
+    /// Reads the links that have two spans; all others are counted as lost.
     pub fn links(&mut self) -> Result<Vec<Link>> {
         let (mut links, mut kinds, max) = (Vec::new(), KeyMap::default(), self.options.limits.entries);
         self.rest().pour(&[Table::Links], |_, batch| {
@@ -70,11 +70,11 @@ impl Pass<'_> {
 /// A loss: a span of the link is not written.
 pub const LINK_TO_HIDDEN_SPAN: &str = "flows that leave the spans shown";
 
-/// The ends of flows, by the trace and the id of the span.
+/// The ends of flows, by trace and span id.
 #[derive(Debug, Default)]
 pub struct Flows {
     ends: HashMap<(usize, i64), Vec<FlowEnd>>,
-    /// Flows so far.
+    /// Number of flows so far.
     count: u64,
 }
 
@@ -83,12 +83,12 @@ pub struct Flows {
 pub struct FlowEnd {
     /// The flow's number.
     pub id: u64,
-    /// Whether the flow comes here, and does not leave.
+    /// Whether the flow arrives here; otherwise it leaves.
     pub arrives: bool,
 }
 
 impl Flows {
-    /// Reads the links and finds out which of them are arrows.
+    /// Reads the links and determines which of them are arrows.
     pub fn new(pass: &mut Pass<'_>) -> Result<Self> {
         let mut flows = Self::default();
         if pass.rows(Table::Links) == 0 {
@@ -123,10 +123,10 @@ impl Flows {
     }
 }
 
-/// Where a span starts: its time, and its number in the output.
+/// The start of a span: its time, and its number in the output.
 type Start = (i64, u64);
 
-/// The starts of the linked spans, by trace and id; none for those that are not written.
+/// The starts of the linked spans, by trace and id; `None` for spans that are not written.
 fn starts(pass: &Pass<'_>, links: &[Link]) -> Result<HashMap<(usize, i64), Option<Start>>> {
     let mut starts: HashMap<(usize, i64), Option<Start>> =
         links.iter().flat_map(Link::ends).map(|end| (end, None)).collect();

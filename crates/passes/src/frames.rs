@@ -1,49 +1,49 @@
-//! Places in a program, numbered.
+//! Numbered code locations.
 
 use hashbrown::HashMap;
 use traceloom_core::{Error, Result};
 
 use crate::{LookId, Looks, NO_NUMBER, NameId};
 
-/// A place in a program.
+/// A code location.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Frame {
-    /// The function or the name of a span.
+    /// The function, or the name of a span.
     pub name: NameId,
-    /// Its file.
+    /// Its source file.
     pub file: Option<NameId>,
-    /// Its line.
+    /// Its source line.
     pub line: Option<u32>,
 }
 
-/// Frames, each once.
+/// Distinct frames.
 #[derive(Debug)]
 pub struct Frames {
     /// All frames, by their numbers.
     pub all: Vec<Frame>,
     numbers: HashMap<Frame, u32>,
-    /// The frame of each look among the first ones.
+    /// The frame of each of the first looks.
     of_looks: Vec<u32>,
-    /// Whether frames are told apart by their names only.
+    /// Whether frames are distinguished only by their names.
     is_by_name: bool,
     pub(crate) max: usize,
 }
 
-/// Looks whose frames are found without hashing.
+/// Number of looks whose frames are found without hashing.
 const QUICK_LOOKS: usize = 1 << 18;
 
 impl Frames {
-    /// None yet, and never more than so many.
+    /// No frames yet, and never more than `max`.
     pub fn new(max: usize) -> Self {
         Self { all: Vec::new(), numbers: HashMap::new(), of_looks: Vec::new(), is_by_name: false, max }
     }
 
-    /// The same, of which those of one name are one, without a file or a line.
+    /// The same, but frames with equal names are one, without a file or a line.
     pub fn by_name(max: usize) -> Self {
         Self { is_by_name: true, ..Self::new(max) }
     }
 
-    /// The number of the frame of a span that looks like this.
+    /// The number of the frame of a span with this look.
     #[inline]
     pub fn of_look(&mut self, id: LookId, looks: &mut Looks) -> Result<u32> {
         match self.of_looks.get(id.index()) {
@@ -76,7 +76,7 @@ impl Frames {
     }
 }
 
-/// Whether one more may be held. Numbers are 32 bits wide, and the last one means none.
+/// Fails if one more would exceed `max`. Numbers have 32 bits, and the last one means none.
 pub fn check(what: &'static str, held: usize, max: usize) -> Result<()> {
     if held < max.min(NO_NUMBER as usize) {
         return Ok(());

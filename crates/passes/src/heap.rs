@@ -1,4 +1,4 @@
-//! Allocations added up by call stack.
+//! Allocations summed by call stack.
 
 use hashbrown::HashMap;
 use traceloom_core::{Loss, Result};
@@ -10,8 +10,8 @@ use crate::{
     memory::count_lost_frees,
 };
 
-/// Frames of a stack that are written: stacks are written one by one, so deep ones would make the output grow with the
-/// square of the input.
+/// Maximum number of frames of a stack that are written: each stack is written separately, so deep stacks would make
+/// the output grow with the square of the input.
 pub const MAX_DEPTH: usize = 2048;
 
 /// Counts a stack that is deeper than [`MAX_DEPTH`].
@@ -19,12 +19,12 @@ pub fn lose_outer_frames(loss: &mut Loss) {
     loss.lose("outer parts of deep call stacks", || format!("of {MAX_DEPTH} frames and more"));
 }
 
-/// How many, and how much.
+/// A number of allocations, and their size.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Amount {
-    /// Allocations.
+    /// Number of allocations.
     pub objects: u64,
-    /// Their bytes.
+    /// Size of the allocations.
     pub bytes: u64,
 }
 
@@ -35,24 +35,24 @@ impl Amount {
     }
 }
 
-/// What was allocated from a call stack.
+/// The allocations made from a call stack.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Site {
-    /// Everything.
+    /// All allocations.
     pub allocated: Amount,
-    /// Memory that was never freed.
+    /// Allocations that were never freed.
     pub live: Amount,
 }
 
-/// Call stacks with what was allocated from them.
+/// Call stacks with the allocations made from them.
 #[derive(Debug, Default)]
 pub struct Heap {
-    /// The stacks, as many as the tables have; their frames are numbers of [`Frames::all`].
+    /// The stacks of the tables; their frames are numbers of [`Frames::all`].
     pub stacks: StackTree<Site>,
 }
 
 impl Heap {
-    /// Adds up all allocations that the options take. The target declares [`AllocationSites`], [`FreeRows`],
+    /// Sums all allocations that the options select. The target declares [`AllocationSites`], [`FreeRows`],
     /// [`StackRows`] and [`FrameRows`].
     pub fn new(pass: &mut Pass<'_>, frames: &mut Frames) -> Result<Self> {
         let mut heap = Self::default();
@@ -80,7 +80,7 @@ impl Heap {
                 Some(frame) => frame,
                 None => frames.add(Frame { name: unknown, file: None, line: None })?,
             };
-            // Stacks refer to earlier ones only, so that none stands on itself.
+            // Stacks refer only to earlier ones, so there are no cycles.
             let below = stack.parent_id.and_then(|parent| numbers.get(stack.trace, parent));
             if below.is_none() && stack.parent_id.is_some() {
                 pass.loss.lose("outer parts of call stacks", || format!("stacks {}", stack.id));
@@ -97,7 +97,7 @@ select! {
     pub struct AllocationSites of allocations { trace_id, id, ts_ns, thread_id, size_bytes, stack_id, fate }
 }
 
-/// Adds up the rows of `allocations`.
+/// Sums the rows of `allocations`.
 struct Rows<'a, 'p> {
     sites: &'a mut StackTree<Site>,
     numbers: Numbers,
@@ -140,7 +140,7 @@ select! {
     pub struct FrameRows of frames { trace_id, id, function, file, line }
 }
 
-/// Stacks and frames as the tables have them: frames may come after stacks that refer to them.
+/// Stacks and frames in table order: frames may come after stacks that refer to them.
 struct RawStacks {
     stacks: Vec<RawStack>,
     frames: Numbers,
@@ -189,14 +189,14 @@ impl RawStacks {
     }
 }
 
-/// Numbers by trace and id: ids that count up are found by index.
+/// Numbers by trace and id: consecutive ids are looked up by index.
 #[derive(Debug, Default)]
 struct Numbers {
     dense: Vec<Vec<u32>>,
     sparse: HashMap<(usize, i64), u32>,
 }
 
-/// Ids may be so far ahead of those before them.
+/// How far an id may be ahead of those before it and still be looked up by index.
 const GAP: usize = 1024;
 
 impl Numbers {

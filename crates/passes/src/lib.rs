@@ -1,10 +1,11 @@
-//! What every consumer of tables needs, once.
+//! Tools that every consumer of tables needs.
 //!
-//! A target says as data which tables it shows ([`Target`]) and works on them in a [`Pass`]: who took part
-//! ([`Roster`]), spans in the order of their start ([`SpanOrder`]), arguments by owner ([`Args`]). [`Nest`] turns spans into starts and ends that nest, [`CallTree`] adds them up by stack, [`Heap`] does
-//! that with allocations; both are [`StackTree`]s. [`MemoryCurve`] is memory in use over time, [`memory_in_use`] the same
+//! A target declares as data which tables it shows ([`Target`]) and works on them in a [`Pass`]: traces, processes and
+//! threads ([`Roster`]), spans in the order of their start ([`SpanOrder`]), arguments by owner ([`Args`]). [`Nest`]
+//! turns spans into nested starts and ends, [`CallTree`] sums them by stack, and [`Heap`] does the same for
+//! allocations; both are [`StackTree`]s. [`MemoryCurve`] is memory in use over time, and [`memory_in_use`] is the same
 //! without a bound. [`Axis`] puts several traces on one time axis, [`Interner`] turns names into numbers, and
-//! [`Samples`] gives quantiles. [`Together`] lets several sinks share one walk.
+//! [`Samples`] computes quantiles. [`Together`] lets several sinks share one walk.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! What many spans have in common, kept once.
+//! The properties that many spans share, stored once.
 
 use hashbrown::HashMap;
 use traceloom_core::{ByteOrder, Cursor, Error, Loss, Result, SpillRow as _, Store, spill_row};
@@ -6,14 +6,14 @@ use traceloom_core::{ByteOrder, Cursor, Error, Loss, Result, SpillRow as _, Stor
 use crate::{NameId, Ordered};
 
 spill_row! {
-    /// Everything about a span that is neither time nor place in the tree.
+    /// Everything about a span except its time and its position in the tree.
     #[derive(Debug, Eq, Hash, PartialEq)]
     pub struct Look {
-        /// Its name.
+        /// Name of the span.
         pub name: NameId,
         /// `block`, `call`, `scope`, `frame` or `range`.
         pub category: NameId,
-        /// What declared it.
+        /// The definition of the span.
         pub definition_id: Option<i64>,
         /// Source file.
         pub file: Option<NameId>,
@@ -24,19 +24,19 @@ spill_row! {
     }
 }
 
-/// A look of a [`Looks`].
+/// The id of a look in [`Looks`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct LookId(pub u32);
 
 impl LookId {
-    /// Its number: ids count from 0.
+    /// The number of the id, counted from 0.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Looks in memory, each once; further ones go to a store.
+/// Maximum number of distinct looks in memory; others go to a store.
 const RESIDENT: usize = 1 << 18;
 
 /// Looks by number.
@@ -44,7 +44,7 @@ const RESIDENT: usize = 1 << 18;
 pub struct Looks {
     looks: Vec<Look>,
     ids: HashMap<Look, u32>,
-    /// The look that was last seen with each low part of a name: most are found here.
+    /// The look last seen for each value of the low bits of a name; most looks are found here.
     recent: Vec<Option<u32>>,
     further: Store,
 }
@@ -110,12 +110,12 @@ impl Looks {
     }
 }
 
-/// Counts colors as lost, once for each look.
+/// Counts colors as lost, once per look.
 #[derive(Debug, Default)]
 pub struct ColorLoss(Vec<bool>);
 
 impl ColorLoss {
-    /// A span whose color the output does not show.
+    /// Counts a span whose color the output does not show.
     pub fn count(&mut self, span: &Ordered, look: &Look, loss: &mut Loss) {
         if look.color.is_none() {
             return;

@@ -1,10 +1,10 @@
-//! What is lost with whole tables.
+//! Losses of whole tables.
 
 use arrow_array::{Array, RecordBatch, cast::AsArray, types::Int64Type};
 use traceloom_core::{Loss, Slice};
 use traceloom_model::{Columns, Table};
 
-/// What people call the rows of a table.
+/// What the rows of a table are called in messages.
 pub const fn phrase(table: Table) -> &'static str {
     match table {
         Table::Traces => "facts about the trace",
@@ -32,17 +32,18 @@ pub const fn phrase(table: Table) -> &'static str {
     }
 }
 
-/// Tables whose absence is no loss: findings are about the input, and are told anyway; a trace is more than its row.
+/// Whether leaving out a table is a loss. Findings are about the input and are reported anyway; a trace is more than
+/// its row.
 pub fn counts(table: Table) -> bool {
     !matches!(table, Table::Findings | Table::Traces)
 }
 
-/// The columns by which rows of a table are counted.
+/// The columns needed to count the rows of a table.
 pub fn counted_columns(table: Table) -> Columns {
     columns_among(table, &["id", "ts_ns"])
 }
 
-/// The columns of these names, as far as the table has them.
+/// Those of the named columns that the table has.
 pub fn columns_among(table: Table, names: &[&str]) -> Columns {
     let columns = table.columns().iter().zip(0..).filter(|(column, _)| names.contains(&column.name));
     Columns::of(&columns.map(|(_, number)| number).collect::<Vec<usize>>())
@@ -55,7 +56,7 @@ pub fn add_loss(loss: &mut Loss, other: &Loss) {
     }
 }
 
-/// Counts the rows of a batch that the slice takes as lost.
+/// Counts the rows of a batch that are in the slice as lost.
 pub fn lose_table(loss: &mut Loss, table: Table, batch: &RecordBatch, slice: &Slice) {
     let times = batch.column_by_name("ts_ns").and_then(|column| column.as_primitive_opt::<Int64Type>());
     let is_taken = |row: usize| {

@@ -1,4 +1,4 @@
-//! Memory in use over time, from allocations and what became of them.
+//! Memory in use over time, from allocations and their fates.
 
 use traceloom_core::{Arena, Loss, Result, Sorted, Sorter, spill_row};
 use traceloom_model::{Table, select};
@@ -6,32 +6,32 @@ use traceloom_model::{Table, select};
 use crate::{Pass, span_is_taken};
 
 select! {
-    /// Allocations and how long they lived.
+    /// Allocations and their lifetimes.
     pub struct AllocationTimes of allocations { trace_id, id, ts_ns, thread_id, size_bytes, freed_ts_ns }
 }
 
 select! {
-    /// Frees and what they gave back.
+    /// Frees and the allocations that they free.
     pub struct FreeRows of frees { id, allocation_id }
 }
 
-/// What is in use from a moment on.
+/// Memory in use from a point in time on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct InUse {
-    /// The trace, as the number of [`crate::Roster::traces`].
+    /// The trace, as an index into [`crate::Roster::traces`].
     pub trace: usize,
-    /// The moment.
+    /// The point in time.
     pub ts_ns: i64,
-    /// How much.
+    /// Bytes in use.
     pub bytes: i64,
-    /// In how many pieces.
+    /// Number of allocations in use.
     pub pieces: i64,
 }
 
-/// Tells what is in use, trace by trace, at each time at which it changes.
+/// Calls `tell` with the memory in use, trace by trace, at each time at which it changes.
 ///
-/// The target declares [`AllocationTimes`] and [`FreeRows`].
-/// Where each piece is and who took it is counted as lost, and so are frees of memory that nobody is known to have taken.
+/// The target declares [`AllocationTimes`] and [`FreeRows`]. The address and the stack of each allocation are counted
+/// as lost, and so are frees of memory whose allocation is unknown.
 pub fn memory_in_use(pass: &mut Pass<'_>, mut tell: impl FnMut(InUse) -> Result<()>) -> Result<()> {
     if pass.rows(Table::Allocations) == 0 && pass.rows(Table::Frees) == 0 {
         return Ok(());
@@ -53,7 +53,7 @@ pub fn memory_in_use(pass: &mut Pass<'_>, mut tell: impl FnMut(InUse) -> Result<
 }
 
 spill_row! {
-    /// A change of what is in use.
+    /// A change of the memory in use.
     #[derive(Debug, Eq, PartialEq)]
     struct Change {
         trace: u32,
@@ -90,7 +90,7 @@ fn read(pass: &mut Pass<'_>) -> Result<Sorted<Change>> {
     sorter.finish()
 }
 
-/// A free of an allocation shows in its figures; one of unknown memory does not.
+/// A free of an allocation is part of the memory curve; a free of unknown memory is not.
 pub(crate) fn count_lost_frees(rows: &FreeRows<'_>, loss: &mut Loss) -> Result<()> {
     for row in (0..rows.rows).filter(|row| rows.allocation_id.get(*row).is_none()) {
         loss.lose("frees of unknown memory", || format!("frees {}", rows.id.get(row)));

@@ -1,69 +1,69 @@
-//! Memory in use over the events of one trace, in a bounded amount of our own memory.
+//! Memory in use after each event of one trace, in bounded memory.
 
 use hashbrown::HashMap;
 use traceloom_model::select;
 
 select! {
-    /// The columns that say what an allocation changes, and when.
+    /// The columns that determine what an allocation changes, and when.
     pub struct AllocationChanges of allocations { trace_id, id, ts_ns, size_bytes, freed_ts_ns, end_id }
 }
 
-/// What each event takes or gives back, in the order of the file.
+/// The change of memory in use that each event makes, in file order.
 ///
-/// The ids of allocations and frees number the events of a trace, so each has its slot without sorting. Beyond the
-/// budget, neighboring events share a slot, which keeps the extremes on the way as far as they can be known: the most that
-/// was in use is then a lower bound.
+/// The ids of allocations and frees number the events of a trace, so each has a slot without sorting. Beyond the
+/// budget, neighboring events share a slot, which keeps the extremes inside it as far as they can be known; the peak is
+/// then a lower bound.
 #[derive(Debug)]
 pub struct MemoryCurve {
     slots: Vec<Slot>,
-    /// Least and most on the way through each slot; empty while each event has a slot of its own.
+    /// Minimum and maximum inside each slot; empty while each event has a separate slot.
     extremes: Vec<Extremes>,
-    /// Bytes given back by events that also take some: an address that is given out again.
+    /// Bytes freed by events that also allocate: an address that is allocated again.
     given: HashMap<usize, i64>,
     max_bytes: usize,
-    /// Events of one slot, as a power of two.
+    /// Number of events per slot, as a power of two.
     shift: u32,
 }
 
-/// Sums wrap, so that they come out right in the end even if a file claims absurd sizes.
+/// Sums wrap, so that the final result is right even if a file claims absurd sizes.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     sum: i64,
-    /// The last time; none if no event of the slot changes anything.
+    /// The last time; [`NO_TIME`] if no event of the slot changes anything.
     ts_ns: i64,
 }
 
 const NO_TIME: i64 = i64::MIN;
 
-/// In bytes, from the usage before the slot.
+/// In bytes, relative to the memory in use before the slot.
 #[derive(Clone, Copy, Debug, Default)]
 struct Extremes {
     low: i64,
     high: i64,
 }
 
-/// Memory in use after some events.
+/// Memory in use after a group of events.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct MemoryStep {
     /// The last of the events.
     pub event: i64,
     /// The time of the last of the events.
     pub ts_ns: i64,
-    /// The least on the way.
+    /// The minimum within the group.
     pub low_bytes: u64,
-    /// The most on the way.
+    /// The maximum within the group.
     pub high_bytes: u64,
-    /// In use afterwards.
+    /// Bytes in use after the group.
     pub used_bytes: u64,
 }
 
 impl MemoryCurve {
-    /// Nothing in use; may hold so many bytes of our own memory.
+    /// Nothing in use; the curve may take up to `max_bytes`.
     pub fn new(max_bytes: usize) -> Self {
         Self { slots: Vec::new(), extremes: Vec::new(), given: HashMap::new(), max_bytes, shift: 0 }
     }
 
-    /// Takes a row in: an allocation, and what became of it.
+    /// Adds a row: an allocation and its fate.
     #[inline]
     pub fn add(&mut self, rows: &AllocationChanges<'_>, row: usize) {
         let bytes = rows.size_bytes.get(row);
@@ -73,13 +73,13 @@ impl MemoryCurve {
         }
     }
 
-    /// An event takes memory.
+    /// An event allocates memory.
     #[inline]
     pub fn take(&mut self, event: i64, ts_ns: i64, bytes: u64) {
         self.change(event, ts_ns, bytes.cast_signed());
     }
 
-    /// An event gives it back; one that also takes some gives back first.
+    /// An event frees memory; an event that also allocates frees first.
     #[inline]
     pub fn give_back(&mut self, event: i64, ts_ns: i64, bytes: u64) {
         self.change(event, ts_ns, bytes.wrapping_neg().cast_signed());
@@ -111,7 +111,7 @@ impl MemoryCurve {
         }
     }
 
-    /// Takes note of an event that gives back as well as takes.
+    /// Records an event that both frees and allocates.
     fn note_given(&mut self, number: usize, before: i64, bytes: i64) {
         match self.given.get_mut(&number) {
             Some(given) if bytes < 0 => *given = given.wrapping_sub(bytes),
@@ -127,7 +127,7 @@ impl MemoryCurve {
         (self.max_bytes / slot_bytes).max(2)
     }
 
-    /// Lets two slots become one.
+    /// Merges each pair of slots.
     #[cold]
     fn coarsen(&mut self) {
         let pairs = (0..self.slots.len()).step_by(2).map(|number| {
@@ -144,7 +144,7 @@ impl MemoryCurve {
         self.shift += 1;
     }
 
-    /// A slot, and the least and the most on the way through it.
+    /// A slot, and the minimum and maximum inside it.
     fn slot(&self, number: usize) -> (Slot, i64, i64) {
         let slot = self.slots[number];
         match self.extremes.get(number) {
@@ -156,12 +156,12 @@ impl MemoryCurve {
         }
     }
 
-    /// Whether events share slots, so that a peak between them may have been missed.
+    /// Whether events share slots, so that a peak inside a slot may have been missed.
     pub fn is_coarse(&self) -> bool {
         self.shift > 0
     }
 
-    /// Memory in use after each event that changes it, in the order of the file.
+    /// Memory in use after each event that changes it, in file order.
     pub fn steps(&self) -> impl Iterator<Item = MemoryStep> {
         let mut used = 0_u64;
         let changed = (0..self.slots.len()).filter(|number| self.slots[*number].ts_ns != NO_TIME);
@@ -170,7 +170,7 @@ impl MemoryCurve {
             let [low_bytes, high_bytes, used_bytes] =
                 [low, high, slot.sum].map(|change| used.wrapping_add(change.cast_unsigned()));
             used = used_bytes;
-            // A size of 2^63 bytes and more looks like a negative change; the usage afterwards is right all the same.
+            // A size of 2^63 bytes or more looks like a negative change; the usage afterwards is still right.
             let (low_bytes, high_bytes) = (low_bytes.min(used_bytes), high_bytes.max(used_bytes));
             let event = (((number + 1) << self.shift) - 1) as i64;
             MemoryStep { event, ts_ns: slot.ts_ns, low_bytes, high_bytes, used_bytes }
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn what_is_put_together_is_never_too_high() {
-        // Rows come when an allocation ends, those that live at the end of all.
+        // A row arrives when its allocation ends; live allocations come last.
         let rows = |curve: &mut MemoryCurve| {
             for number in 0..500_i64 {
                 curve.take(number * 3, number, 7);

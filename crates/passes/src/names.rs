@@ -4,23 +4,23 @@ use arrow_array::{Array, StringArray};
 use traceloom_core::{Cursor, Error, Result, SpillRow, Store};
 use traceloom_model::trackers::Strings;
 
-/// No name: the cell is NULL.
+/// The number of a NULL cell.
 pub const NO_NUMBER: u32 = u32::MAX;
 
-/// Names, each known by a number; numbers count from 0 in the order in which names came.
+/// Distinct names, numbered from 0 in the order of their first occurrence.
 #[derive(Debug, Default)]
 pub struct Interner {
     strings: Strings,
 }
 
 impl Interner {
-    /// The number of a name, which may be new.
+    /// The number of a name; a new name is added.
     #[inline]
     pub fn number(&mut self, name: &str) -> u32 {
         self.strings.intern(name).index() as u32
     }
 
-    /// The name of a number; none for [`NO_NUMBER`].
+    /// The name with this number; `None` for [`NO_NUMBER`].
     #[inline]
     pub fn get(&self, number: u32) -> Option<&str> {
         self.strings.at(number)
@@ -46,23 +46,23 @@ impl Interner {
         self.strings.text_bytes()
     }
 
-    /// Memory held.
+    /// Bytes of memory held.
     pub fn bytes(&self) -> usize {
         self.strings.bytes()
     }
 
-    /// Forgets all names.
+    /// Removes all names.
     pub fn clear(&mut self) {
         self.strings.clear();
     }
 }
 
-/// Where a dictionary lies in memory: the same for two arrays only if they are the same entries, while both are alive.
+/// The memory address of a dictionary. While both arrays are alive, it is the same only if their entries are the same.
 ///
-/// Batches of one origin share their dictionary, so the entries need not be looked at for each batch.
+/// Batches from one source share their dictionary, so its entries need not be examined for each batch.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct DictionaryId {
-    /// Where the offsets of the first entry are; slices of one array differ in it, or in the length.
+    /// Address of the first entry's offset; slices of one array differ in this or in the length.
     offsets: usize,
     len: usize,
     texts: usize,
@@ -70,7 +70,7 @@ pub struct DictionaryId {
 }
 
 impl DictionaryId {
-    /// The identity of an array of entries.
+    /// The identity of a dictionary.
     pub fn of(values: &StringArray) -> Self {
         Self {
             offsets: values.value_offsets().as_ptr().addr(),
@@ -81,21 +81,22 @@ impl DictionaryId {
     }
 }
 
-/// Something known about each entry of a dictionary, for as long as batches have the same dictionary.
+/// A value for each entry of a dictionary, kept as long as batches have the same dictionary.
 #[derive(Debug, Default)]
 pub struct PerEntry<T> {
-    /// Held: an address tells a dictionary apart from others only while it is in use.
+    /// Kept alive, because an address identifies a dictionary only while the dictionary exists.
     dictionary: Option<StringArray>,
     entries: Vec<T>,
 }
 
 impl<T: Clone> PerEntry<T> {
-    /// Nothing is known yet about the entries of this dictionary.
+    /// Starts with `unknown` for each entry of this dictionary.
     pub fn new(values: &StringArray, unknown: T) -> Self {
         Self { dictionary: Some(values.clone()), entries: vec![unknown; values.len()] }
     }
 
-    /// Turns to the dictionary of a batch; if it is another one, nothing is known about its entries, and this is true.
+    /// Switches to the dictionary of a batch. If it is a different one, resets all values to `unknown` and returns
+    /// true.
     pub fn turn_to(&mut self, values: Option<&StringArray>, unknown: T) -> bool {
         let is_same = self.dictionary.as_ref().map(DictionaryId::of) == values.map(DictionaryId::of);
         if !is_same {
@@ -117,25 +118,25 @@ impl<T: Clone> PerEntry<T> {
         values.map_or("", |values| values.value(key))
     }
 
-    /// What is known about each entry.
+    /// The value of each entry.
     #[inline]
     pub fn entries(&self) -> &[T] {
         &self.entries
     }
 
-    /// What is known about each entry, to be filled in.
+    /// The value of each entry, mutably.
     #[inline]
     pub fn entries_mut(&mut self) -> &mut [T] {
         &mut self.entries
     }
 }
 
-/// The names of one column: from the keys of its dictionary to numbers.
+/// The names of one column: maps the keys of its dictionary to numbers.
 #[derive(Debug, Default)]
 pub struct Translation(PerEntry<u32>);
 
 impl Translation {
-    /// The number of each key of a dictionary, which are looked up once for all batches that share it.
+    /// The number of each key of a dictionary; names are looked up once for all batches that share it.
     pub fn of(&mut self, values: Option<&StringArray>, names: &mut Interner) -> &[u32] {
         let Self(numbers) = self;
         if numbers.turn_to(values, NO_NUMBER) {
@@ -153,7 +154,7 @@ pub fn number_of(numbers: &[u32], key: Option<i32>) -> u32 {
     key.and_then(|key| numbers.get(key as usize)).copied().unwrap_or(NO_NUMBER)
 }
 
-/// The words of one column that has a closed vocabulary: from the keys of its dictionary to meanings.
+/// The words of a column with a closed vocabulary: maps the keys of its dictionary to meanings.
 #[derive(Debug)]
 pub struct Words<T>(PerEntry<Option<T>>);
 
@@ -164,7 +165,7 @@ impl<T> Default for Words<T> {
 }
 
 impl<T: Clone> Words<T> {
-    /// The meaning of each key of a dictionary; none for a word that is not of the vocabulary.
+    /// The meaning of each key of a dictionary; `None` for a word that is not in the vocabulary.
     pub fn of(&mut self, values: Option<&StringArray>, meaning: fn(&str) -> Option<T>) -> &[Option<T>] {
         let Self(words) = self;
         if words.turn_to(values, None) {
@@ -176,23 +177,23 @@ impl<T: Clone> Words<T> {
     }
 }
 
-/// A text of a [`NamePool`].
+/// The id of a text in a [`NamePool`].
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct NameId(u32);
 
 impl NameId {
-    /// Its number: ids count from 0.
+    /// The number of the id, counted from 0.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// As a number to be laid out.
+    /// The id as a number to be stored.
     pub fn raw(self) -> u32 {
         self.0
     }
 
-    /// From a number that was laid out.
+    /// The id from a stored number.
     pub fn from_raw(raw: u32) -> Self {
         Self(raw)
     }
@@ -210,16 +211,15 @@ impl SpillRow for NameId {
     }
 }
 
-/// Texts that are kept in memory, each once; a file that has more goes on in a store, where equal texts may have
-/// several ids.
+/// Maximum number of distinct texts in memory. Further texts go to a store, where equal texts may have several ids.
 const RESIDENT: usize = 1 << 18;
 const RESIDENT_BYTES: usize = 32 << 20;
 
-/// Texts by number, of which those that do not fit into memory are in a temporary file.
+/// Numbered texts; those that do not fit in memory are in a temporary file.
 #[derive(Debug)]
 pub struct NamePool {
     names: Interner,
-    /// The texts that did not fit, and where each of them is.
+    /// The texts that did not fit, and the position of each.
     texts: Store,
     places: Store,
     stored: u32,
@@ -261,8 +261,8 @@ impl NamePool {
         }
     }
 
-    /// The text, if it is one of those in memory: of these each has one id only, and they are few enough for
-    /// targets that declare a name once.
+    /// The text, if it is in memory. Each of these texts has exactly one id, and there are few enough of them for
+    /// targets that declare each name once.
     #[inline]
     pub fn resident(&self, id: NameId) -> Option<&str> {
         self.names.get(id.0)
@@ -283,12 +283,12 @@ impl NamePool {
     }
 }
 
-/// The same as a [`Translation`] for a [`NamePool`]: only texts that a row has are looked up.
+/// Like a [`Translation`], but for a [`NamePool`]: looks up only texts that a row uses.
 #[derive(Debug, Default)]
 pub struct KeyMap(PerEntry<Option<NameId>>);
 
 impl KeyMap {
-    /// Turns to the dictionary of a batch; says whether it is another one.
+    /// Switches to the dictionary of a batch; returns whether it is a different one.
     pub fn turn_to(&mut self, values: Option<&StringArray>) -> bool {
         self.0.turn_to(values, None)
     }
@@ -330,9 +330,9 @@ mod tests {
         // Slices share their texts, and may have the same length.
         assert!(!is_same(&all.slice(0, 2), &all.slice(1, 2)) && !is_same(&all.slice(0, 3), &all.slice(0, 2)));
         assert!(!is_same(&all, &all.slice(0, 3)) && !is_same(&all, &texts(&["a", "b", "c", "d"])));
-        // Arrays of empty texts have no bytes of their own.
+        // Arrays of empty texts hold no bytes.
         assert!(!is_same(&texts(&["", ""]), &texts(&["", ""])));
-        // What hides some of the entries makes another dictionary of them.
+        // Hiding some of the entries makes it a different dictionary.
         let (offsets, bytes, _) = all.clone().into_parts();
         let hidden = StringArray::new(offsets, bytes, Some(vec![true, false, true, true].into()));
         assert!(!is_same(&all, &hidden) && is_same(&hidden, &hidden.clone()));

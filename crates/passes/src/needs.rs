@@ -1,4 +1,4 @@
-//! Tables that targets show together.
+//! Sets of tables that several targets show.
 
 use traceloom_model::{Columns, Selection, Table};
 
@@ -7,7 +7,7 @@ use crate::{
     SpanSites, StackRows, SwitchRows,
 };
 
-/// A table that a target shows, and the columns that it reads of it.
+/// A table that a target shows, and the columns that the target reads.
 #[derive(Debug)]
 pub struct Need {
     /// The table.
@@ -22,7 +22,8 @@ impl Need {
         Self { table: S::TABLE, columns: S::COLUMNS }
     }
 
-    /// A table that the target shows without reading it: [`crate::Roster`] does, or other tables say the same.
+    /// A table that the target shows without reading it: [`crate::Roster`] reads it, or other tables hold the same
+    /// data.
     pub const fn shown(table: Table) -> Self {
         Self { table, columns: Columns::NONE }
     }
@@ -31,10 +32,10 @@ impl Need {
 /// Traces, processes and threads, which [`crate::Roster`] reads.
 pub const ROSTER: &[Need] = &[Need::shown(Table::Traces), Need::shown(Table::Processes), Need::shown(Table::Threads)];
 
-/// Spans, and switches as a layer of theirs.
+/// Spans, and switches as one of their layers.
 pub const LAYERS: &[Need] = &[Need::of::<SpanRows<'_>>(), Need::of::<SpanSites<'_>>(), Need::of::<SwitchRows<'_>>()];
 
-/// Rows of one moment each.
+/// Rows with a single timestamp.
 pub const POINTS: &[Need] = &[EVENTS, COUNTERS, LOGS];
 
 /// Memory in use over time.
@@ -48,6 +49,6 @@ pub const HEAP: &[Need] = &[
     Need::of::<FrameRows<'_>>(),
 ];
 
-/// The tables that tools that show traces over time have room for.
+/// The tables that timeline tools can show.
 pub const TIMELINE: &[&[Need]] =
     &[ROSTER, LAYERS, POINTS, MEMORY, &[Need::of::<LinkRows<'_>>(), Need::of::<ArgRows<'_>>()]];

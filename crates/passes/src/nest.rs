@@ -1,19 +1,19 @@
-//! From intervals to begins and ends that nest, as stack-like formats need them.
+//! Turns intervals into nested starts and ends, as stack-based formats need them.
 
 use traceloom_core::Result;
 
 use crate::Ordered;
 
-/// Lanes beside each other; a span that fits into none of them is cut.
-const MOST_LANES: usize = 32;
+/// Maximum number of parallel lanes; a span that fits in none of them is cut.
+const MAX_LANES: usize = 32;
 
 /// The open spans of one layer of one thread.
 ///
-/// Spans come in the order of [`crate::SpanOrder`]. One that reaches out of the span around it, which happens in
-/// damaged files and among ranges of time, goes to a lane of its own: in each lane begins and ends match. So does one
-/// that is deeper than the tool can show.
+/// Spans arrive in the order of [`crate::SpanOrder`]. A span that extends beyond the span around it, which happens in
+/// damaged files and among time ranges, goes to another lane, so that starts and ends match in each lane. So does a
+/// span that is nested more deeply than the tool can show.
 ///
-/// `(begin* finish)*`: finish at the end of each layer of each thread.
+/// Call order: `(begin* finish)*`. Call `finish` at the end of each layer of each thread.
 #[derive(Debug)]
 pub struct Nest<T> {
     lanes: Vec<Vec<Open<T>>>,
@@ -27,12 +27,12 @@ struct Open<T> {
     item: T,
 }
 
-/// Where a span went.
+/// Where a span was placed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Placed {
-    /// The lane: 0 for all that nest as they should.
+    /// The lane: 0 for all spans that nest properly.
     pub lane: usize,
-    /// Where it ends: earlier than it should where no lane had room.
+    /// The end of the span: earlier than in the trace if no lane had room.
     pub end_ns: i64,
 }
 
@@ -43,12 +43,12 @@ impl<T> Default for Nest<T> {
 }
 
 impl<T> Nest<T> {
-    /// With at most this many spans within each other in a lane, the last one excepted.
+    /// Limits the nesting depth of each lane except the last.
     pub fn deep(most_deep: usize) -> Self {
         Self { lanes: vec![Vec::new()], most_deep }
     }
 
-    /// A span begins; `ended` is told, innermost first, of those before it that have ended in the lanes looked at.
+    /// Starts a span; `ended` is called, innermost first, for earlier spans that have ended in the lanes examined.
     #[inline]
     pub fn begin(
         &mut self,
@@ -64,7 +64,7 @@ impl<T> Nest<T> {
                 ended(lane, open.end_ns, open.item)?;
             }
             let Some(around) = stack.last() else { break };
-            if lane + 1 == MOST_LANES {
+            if lane + 1 == MAX_LANES {
                 end_ns = end_ns.min(around.end_ns);
                 break;
             }
@@ -80,12 +80,12 @@ impl<T> Nest<T> {
         Ok(Placed { lane, end_ns })
     }
 
-    /// The spans around the one that began last in this lane, and itself, outermost first.
+    /// The open spans of this lane, outermost first; the last one is the one that started last.
     pub fn open(&self, lane: usize) -> impl DoubleEndedIterator<Item = &T> + ExactSizeIterator {
         self.lanes.get(lane).map(Vec::as_slice).unwrap_or_default().iter().map(|open| &open.item)
     }
 
-    /// Changes the span that began last in this lane, and the one around it.
+    /// Changes the span that started last in this lane, and the span around it.
     pub fn edit_open(&mut self, lane: usize, edit: impl FnOnce(Option<&mut T>, &mut T)) {
         match self.lanes.get_mut(lane).map(Vec::as_mut_slice) {
             Some([.., outer, own]) => edit(Some(&mut outer.item), &mut own.item),
@@ -94,7 +94,7 @@ impl<T> Nest<T> {
         }
     }
 
-    /// Ends all that are open.
+    /// Ends all open spans.
     pub fn finish(&mut self, mut ended: impl FnMut(usize, i64, T) -> Result<()>) -> Result<()> {
         for (lane, stack) in self.lanes.iter_mut().enumerate() {
             while let Some(open) = stack.pop() {
@@ -105,7 +105,7 @@ impl<T> Nest<T> {
     }
 }
 
-/// A span that ends when the next begins is around it only where it is less deep: both took no time.
+/// A span that ends exactly when the next starts encloses it only if it is less deep: both have zero length.
 #[inline]
 fn has_ended<T>(open: &Open<T>, next: &Ordered) -> bool {
     open.end_ns < next.ts_ns || open.end_ns == next.ts_ns && open.depth >= next.depth
@@ -132,7 +132,7 @@ mod tests {
         }
     }
 
-    /// What happens, as text: `+1@5` is span 1 beginning at 5, `-1@9` its end, `/1` the lane.
+    /// The events as text: `+1@5` means that span 1 starts at 5, `-1@9` that it ends at 9, `/1` is the lane.
     fn events(spans: &[Ordered]) -> Vec<String> {
         let mut events = Vec::new();
         let mut nest = Nest::default();

@@ -1,4 +1,4 @@
-//! The numbers of processes and threads that other tools insist on: there, positive, and different from each other.
+//! The process and thread numbers that other tools require: present, positive and unique.
 
 use hashbrown::HashSet;
 use traceloom_core::Loss;
@@ -8,42 +8,42 @@ use crate::{Process, Roster, Thread, ThreadIndex, Trace};
 /// A process with its number.
 #[derive(Clone, Debug)]
 pub struct NumberedProcess {
-    /// Its number.
+    /// Process number.
     pub pid: u32,
-    /// The program, or the trace that it took part in.
+    /// The program, or the trace that the process is in.
     pub name: String,
-    /// Its trace, as the number of [`Roster::traces`].
+    /// The trace, as an index into [`Roster::traces`].
     pub trace: usize,
 }
 
 /// A thread with its number.
 #[derive(Clone, Copy, Debug)]
 pub struct NumberedThread {
-    /// Its number.
+    /// Thread number.
     pub tid: u32,
-    /// Its process, as the number of [`Numbering::processes`].
+    /// The process, as an index into [`Numbering::processes`].
     pub process: usize,
 }
 
-/// Numbers from 1 to `i32::MAX`: those of the trace where they are such, made up where not.
+/// Numbers from 1 to `i32::MAX`: those of the trace if they are valid, and generated ones if not.
 #[derive(Debug)]
 pub struct Numbering {
-    /// All processes; each trace has one at least.
+    /// All processes; each trace has at least one.
     pub processes: Vec<NumberedProcess>,
     threads: Vec<NumberedThread>,
-    /// The first process of each trace, for what belongs to no thread.
+    /// The first process of each trace, for rows that belong to no thread.
     firsts: Vec<usize>,
     taken: HashSet<u32>,
-    /// Where the search for a free number goes on.
+    /// Where the search for a free number continues.
     next: u32,
 }
 
 impl Numbering {
-    /// Numbers everybody in the roster.
+    /// Numbers all processes and threads of the roster.
     pub fn new(roster: &Roster, loss: &mut Loss) -> Self {
         let mut numbering =
             Self { processes: Vec::new(), threads: Vec::new(), firsts: Vec::new(), taken: HashSet::new(), next: 1 };
-        // What the traces say comes first, so that no number made up stands in the way of a real one.
+        // Numbers from the traces are claimed first, so that no generated number takes the place of a real one.
         let pids: Vec<Option<u32>> = roster.processes.iter().map(|process| numbering.claim(process.pid)).collect();
         let tids: Vec<Option<u32>> = (0..)
             .zip(roster.threads())
@@ -57,13 +57,13 @@ impl Numbering {
         numbering
     }
 
-    /// A thread's number; that of the first process where nothing is known of the thread.
+    /// The number of a thread; that of the first process if nothing is known about the thread.
     pub fn thread(&self, index: ThreadIndex) -> NumberedThread {
         let unknown = || NumberedThread { tid: self.processes.first().map_or(1, |process| process.pid), process: 0 };
         self.threads.get(index.index()).copied().unwrap_or_else(unknown)
     }
 
-    /// The process of a thread of a trace: the first one where nothing is known of the thread.
+    /// The process of a thread of a trace; the first one if nothing is known about the thread.
     pub fn process_of(&self, index: ThreadIndex, trace: usize) -> usize {
         self.threads.get(index.index()).map_or_else(|| self.first_process(trace), |thread| thread.process)
     }
@@ -73,7 +73,7 @@ impl Numbering {
         self.firsts.get(trace).copied().unwrap_or(0)
     }
 
-    /// A number that nobody has.
+    /// A number that is not in use.
     pub fn fresh(&mut self) -> u32 {
         while !self.taken.insert(self.next) {
             self.next = self.next.saturating_add(1);
@@ -114,7 +114,7 @@ impl Numbering {
         self.taken.insert(number).then_some(number)
     }
 
-    /// The main thread of a process has the number of the process.
+    /// The main thread of a process has the same number as the process.
     fn claim_thread(&mut self, thread: &Thread, pid: Option<u32>) -> Option<u32> {
         let is_main = pid.is_some() && thread.tid == pid.map(u64::from);
         if is_main { pid } else { self.claim(thread.tid) }

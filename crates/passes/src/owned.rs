@@ -1,7 +1,7 @@
-//! Bytes found by the row that owns them.
+//! Byte records, looked up by the row that owns them.
 //!
-//! They are laid out one after the other in a [`Store`]; an index, sorted by owner, lies in another. Both are in memory
-//! only up to a limit, so a lookup reads a block of the index and a few bytes; neighbors are in the same block.
+//! The records are stored one after the other in a [`Store`]; an index, sorted by owner, is in another. Both are in
+//! memory only up to a limit, so a lookup reads a block of the index and a few bytes; neighbors are in the same block.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use traceloom_core::{Arena, ByteOrder, Cursor, Result, Sorter, SpillRow as _, St
 use traceloom_model::Table;
 
 spill_row! {
-    /// A row of a table: its trace is a number of the roster.
+    /// A row of a table; its trace is a number of the roster.
     #[derive(Debug, Eq, Ord, PartialEq, PartialOrd)]
     pub struct Owner {
         table: u32,
@@ -25,26 +25,26 @@ impl Owner {
         Self { table: table as u32, trace: trace as u32, id }
     }
 
-    /// Its table.
+    /// The table of the row.
     #[inline]
     pub fn table(self) -> Table {
         Table::ALL[self.table as usize]
     }
 
-    /// Its trace, by its number in the roster.
+    /// The number of the trace in the roster.
     #[inline]
     pub fn trace(self) -> usize {
         self.trace as usize
     }
 
-    /// Its id.
+    /// The id of the row.
     #[inline]
     pub fn id(self) -> i64 {
         self.id
     }
 }
 
-/// As people read it: `spans 7`.
+/// Formatted for people: `spans 7`.
 impl fmt::Display for Owner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.table().name(), self.id)
@@ -52,7 +52,7 @@ impl fmt::Display for Owner {
 }
 
 spill_row! {
-    /// Where bytes of one row are.
+    /// Where the bytes of one row are.
     #[derive(Debug, Eq, PartialEq)]
     struct Place {
         owner: Owner,
@@ -61,21 +61,21 @@ spill_row! {
     } by (owner, offset)
 }
 
-/// Takes records as they come.
+/// Collects records as they arrive.
 #[derive(Debug)]
 pub struct OwnedSorter {
     places: Sorter<Place>,
-    /// The row whose records come at the moment.
+    /// The row whose records are arriving now.
     current: Option<Place>,
     values: Store,
     limit_bytes: u64,
 }
 
-/// Bytes of one row that are read at once, unless one record is longer.
+/// Bytes of one row that are read at once, unless a single record is longer.
 const MAX_TOGETHER: u64 = 1 << 20;
 
 impl OwnedSorter {
-    /// Empty; keeps about `limit_bytes` in memory.
+    /// An empty sorter that keeps about `limit_bytes` in memory.
     pub fn new(arena: &Arena, limit_bytes: u64) -> Self {
         Self { places: Sorter::new(arena), current: None, values: Store::new(limit_bytes), limit_bytes }
     }
@@ -95,7 +95,7 @@ impl OwnedSorter {
         Ok(())
     }
 
-    /// Ready to be asked.
+    /// Ends collecting and makes the records available.
     pub fn finish(mut self) -> Result<Owned> {
         if let Some(last) = self.current.take() {
             self.places.push(last)?;
@@ -130,39 +130,39 @@ impl OwnedSorter {
     }
 }
 
-/// Entries of the index that are read at once.
+/// Number of index entries that are read at once.
 const BLOCK: u64 = 1024;
 
-/// Records, to be asked for.
+/// Records that can be looked up.
 #[derive(Debug)]
 pub struct Owned {
     index: Store,
     entries: u64,
     /// The first owner of each block of the index.
     firsts: Vec<Owner>,
-    /// Tables that own any.
+    /// Which tables own records.
     owners: [bool; Table::ALL.len()],
     block_number: usize,
     block: Vec<Place>,
-    /// The place in the block behind the last one found: rows are asked for nearly in their order.
+    /// The index in the block after the last entry found: rows are looked up nearly in order.
     next: usize,
     values: Store,
     record: Vec<u8>,
 }
 
 impl Owned {
-    /// Whether there is none.
+    /// Whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.entries == 0
     }
 
-    /// Whether any row of a table owns any.
+    /// Whether any row of a table owns records.
     #[inline]
     pub fn owns(&self, table: Table) -> bool {
         self.owners[table as usize]
     }
 
-    /// Visits the records of a row in their order, some at a time, one after the other.
+    /// Visits the records of a row in order; each call of `visit` gets one or more consecutive records.
     #[inline]
     pub fn visit(&mut self, owner: Owner, mut visit: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         if !self.owners[owner.table as usize] {
@@ -171,7 +171,7 @@ impl Owned {
         if let Some(place) = self.likely(owner) {
             return self.visit_place(place, &mut visit);
         }
-        // Records of one owner that did not come together have several entries, which may fill several blocks.
+        // Records of one owner that did not arrive together have several entries, which may fill several blocks.
         let mut number = self.firsts.partition_point(|first| *first < owner).saturating_sub(1);
         while self.firsts.get(number).is_some_and(|first| *first <= owner) {
             self.load_block(number)?;
@@ -189,7 +189,7 @@ impl Owned {
         Ok(())
     }
 
-    /// The entry of an owner, where it is the next one and the only one.
+    /// The entry of an owner, if it is the next one and the only one.
     #[inline]
     fn likely(&mut self, owner: Owner) -> Option<Place> {
         let place = *self.block.get(self.next).filter(|place| place.owner == owner)?;

@@ -1,4 +1,4 @@
-//! What every target works with: the tables, the first walk over them, the time of the output, and the losses.
+//! What every target works with: the tables, the first walk over them, the times of the output, and the losses.
 
 use arrow_array::RecordBatch;
 use traceloom_core::{Arena, Loss, Result};
@@ -12,7 +12,8 @@ use crate::{
     pour,
 };
 
-/// The work on one output: who took part, spans in order, arguments by owner, and how much there is of the rest.
+/// The work on one output: traces and threads, spans in order, arguments by owner, and the row counts of the other
+/// tables.
 pub struct Pass<'a> {
     /// The tables.
     pub source: &'a dyn TableSource,
@@ -20,7 +21,7 @@ pub struct Pass<'a> {
     pub options: &'a Options,
     /// One of [`Target::variants`]; empty if the target has none.
     pub variant: &'static str,
-    /// Times of the output.
+    /// Converts times to those of the output.
     pub timeline: Timeline,
     /// What the output does not hold.
     pub loss: Loss,
@@ -28,9 +29,9 @@ pub struct Pass<'a> {
     pub roster: Roster,
     /// The texts of looks and arguments.
     pub names: NamePool,
-    /// Names of spans and the like.
+    /// Names and other properties of spans.
     pub looks: Looks,
-    /// Spans, and switches as a layer of theirs, if the target shows them.
+    /// Spans, and switches as one of their layers, if the target shows them.
     pub spans: SpanOrder,
     /// Arguments of rows of the tables that the target shows, if it shows arguments.
     pub args: Args,
@@ -38,7 +39,7 @@ pub struct Pass<'a> {
 }
 
 impl<'a> Pass<'a> {
-    /// Gathers the tables that the target shows, and counts the rows of all others as lost.
+    /// Collects the tables that the target shows, and counts the rows of all others as lost.
     pub fn new(request: &Request<'a>, target: &Target) -> Result<Self> {
         let Request { source, options, .. } = *request;
         let roster = Roster::new(source, &options.slice, &options.limits)?;
@@ -61,29 +62,29 @@ impl<'a> Pass<'a> {
         self.rest.rows[table as usize]
     }
 
-    /// The rows that a further walk may leave out.
+    /// The rows that a further walk needs.
     pub fn filter(&self) -> &Filter {
         &self.rest.filter
     }
 
-    /// The tables that the target shows and that were not gathered.
+    /// The tables that the target shows but that were not collected.
     pub fn rest(&self) -> Rest<'a> {
         self.rest.clone()
     }
 
-    /// Whether all of the trace is asked for.
+    /// Whether the whole trace was requested.
     pub fn is_whole(&self) -> bool {
         self.options.slice == Default::default()
     }
 
-    /// Counts processes that say anything about themselves, for outputs that have no room for it.
+    /// Counts as lost the processes that carry any information, for outputs that have no room for it.
     pub fn lose_processes(&mut self) {
         for process in self.roster.processes.iter().filter(|process| process.pid.is_some() || process.name.is_some()) {
             self.loss.lose("numbers and names of processes", || format!("processes {}", process.id));
         }
     }
 
-    /// Counts tables that a variant does not show.
+    /// Counts as lost the tables that a variant does not show.
     pub fn lose_rows(&mut self, tables: &[Table]) {
         for table in tables {
             self.loss
@@ -92,20 +93,20 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// Tables that were not gathered, as the target declares them: kept while they are small, else poured once more.
+/// Tables that were not collected, as the target declares them: kept if they are small, otherwise read again.
 #[derive(Clone)]
 pub struct Rest<'a> {
     source: &'a dyn TableSource,
     wanted: Wanted,
     filter: Filter,
-    /// Number of rows of each table, of those gathered too.
+    /// Number of rows of each table, including the collected ones.
     rows: [u64; Table::ALL.len()],
     kept: Option<Vec<(Table, RecordBatch)>>,
     kept_bytes: usize,
 }
 
 impl Rest<'_> {
-    /// Gives the batches of some of these tables.
+    /// Passes the batches of some of these tables to `take`.
     pub fn pour(&self, tables: &[Table], mut take: impl FnMut(Table, &RecordBatch) -> Result<()>) -> Result<()> {
         if let Some(kept) = &self.kept {
             let mut wanted = kept.iter().filter(|(table, _)| tables.contains(table));
@@ -130,7 +131,7 @@ impl Rest<'_> {
     }
 }
 
-/// A pass whose first walk over the tables is under way.
+/// A pass during its first walk over the tables.
 struct Gathering<'a, 'd> {
     target: &'d Target,
     options: &'a Options,

@@ -1,4 +1,4 @@
-//! Rows that have one time: events, values of counters, log entries.
+//! Rows with a single timestamp: events, counter values, log entries.
 
 use traceloom_core::{Loss, Result};
 use traceloom_model::{EventCategory, Table, select};
@@ -11,7 +11,7 @@ select! {
 }
 
 select! {
-    /// Values of counters, as targets read them.
+    /// Counter values, as targets read them.
     pub struct CounterRows of counters { trace_id, id, ts_ns, thread_id, name, value_id, value, text }
 }
 
@@ -24,12 +24,12 @@ select! {
 
 /// Events.
 pub const EVENTS: Need = Need::of::<EventRows<'_>>();
-/// Values of counters.
+/// Counter values.
 pub const COUNTERS: Need = Need::of::<CounterRows<'_>>();
 /// Log entries.
 pub const LOGS: Need = Need::of::<LogRows<'_>>();
 
-/// What a row of any of these tables has.
+/// The columns that all of these tables have.
 #[derive(Clone, Copy, Debug)]
 pub struct Point {
     /// Its table.
@@ -38,20 +38,20 @@ pub struct Point {
     pub trace_id: u64,
     /// Its id.
     pub id: i64,
-    /// Its thread, unless it belongs to the process as a whole.
+    /// Its thread, unless it belongs to the whole process.
     pub thread_id: Option<i64>,
-    /// Its time; only log entries can be without one.
+    /// Its timestamp; only log entries can lack one.
     pub ts_ns: Option<i64>,
 }
 
-/// Where a [`Point`] is, and when.
+/// The row, thread and time of a [`Point`].
 #[derive(Clone, Copy, Debug)]
 pub struct Found {
     /// Its row.
     pub owner: Owner,
-    /// Its thread, unless it belongs to the process as a whole.
+    /// Its thread, unless it belongs to the whole process.
     pub thread: Option<ThreadIndex>,
-    /// Its time on the axis of the traces.
+    /// Its time on the axis that the traces share.
     pub ts_ns: i64,
 }
 
@@ -81,25 +81,25 @@ points! {
 }
 
 impl EventRows<'_> {
-    /// Whether an event is there for people to find their way: a bookmark, a mark or a marker.
+    /// Whether an event is a landmark for people: a bookmark, a mark or a marker.
     pub fn is_mark(&self, row: usize) -> bool {
         use EventCategory::{Bookmark, Mark, Marker};
         matches!(EventCategory::of(self.category.get(row)), Some(Bookmark | Mark | Marker))
     }
 }
 
-/// Takes points, batch by batch.
+/// Receives points, batch by batch.
 pub trait PointSink {
-    /// Takes events.
+    /// Receives events.
     fn events(&mut self, rows: &EventRows<'_>) -> Result<()>;
-    /// Takes values of counters.
+    /// Receives counter values.
     fn counters(&mut self, rows: &CounterRows<'_>) -> Result<()>;
-    /// Takes log entries.
+    /// Receives log entries.
     fn logs(&mut self, rows: &LogRows<'_>) -> Result<()>;
 }
 
 impl Rest<'_> {
-    /// Gives all points, in the order of the file.
+    /// Passes all points to the sink, in file order.
     pub fn pour_points(&self, sink: &mut impl PointSink) -> Result<()> {
         self.pour(&[Table::Events, Table::Counters, Table::Logs], |table, batch| match table {
             Table::Events => sink.events(&EventRows::of(batch)?),
@@ -110,7 +110,7 @@ impl Rest<'_> {
 }
 
 impl Pass<'_> {
-    /// The row and the thread of a point, whether it has a time or not; none if the slice leaves the point out.
+    /// The row and the thread of a point, with or without a timestamp; `None` if the point is not in the slice.
     #[inline]
     pub fn place(&mut self, point: &Point) -> Result<Option<(Owner, Option<ThreadIndex>)>> {
         if point.thread_id.is_none() && !self.options.slice.threads.is_empty() {
@@ -119,7 +119,7 @@ impl Pass<'_> {
         self.place_in_any_thread(point)
     }
 
-    /// The same, but a point without a thread is taken whatever threads the slice names.
+    /// The same, but a point without a thread is included whichever threads the slice names.
     #[inline]
     pub fn place_in_any_thread(&mut self, point: &Point) -> Result<Option<(Owner, Option<ThreadIndex>)>> {
         let owner = Owner::new(point.table, self.roster.trace_number(point.trace_id)?, point.id);
@@ -131,8 +131,8 @@ impl Pass<'_> {
         Ok(self.roster.thread(index).is_taken.then_some((owner, Some(index))))
     }
 
-    /// Where and when a point is; none if the slice leaves it out. A point without a time gets that of the start of its
-    /// trace, which is a loss.
+    /// The row, thread and time of a point; `None` if the point is not in the slice. A point without a timestamp gets
+    /// the start of its trace, which is a loss.
     #[inline]
     pub fn find(&mut self, point: &Point) -> Result<Option<Found>> {
         let ts_ns = match point.ts_ns {
@@ -143,7 +143,7 @@ impl Pass<'_> {
         Ok(place.map(|(owner, thread)| Found { owner, thread, ts_ns }))
     }
 
-    /// The start of the trace of a point without a time, which is a loss.
+    /// The start of the trace, for a point without a timestamp, which is a loss.
     pub fn start_of(&mut self, point: &Point) -> Result<i64> {
         self.loss.lose("that log entries have no time", || format!("{} {}", point.table.name(), point.id));
         let trace = self.roster.trace_number(point.trace_id)?;
@@ -152,7 +152,7 @@ impl Pass<'_> {
 }
 
 impl Args {
-    /// Which element the value of a counter is, if it is one of an array. Counts numbers that a double does not hold.
+    /// The index of a counter value, if it is an element of an array. Counts numbers that a double cannot represent.
     #[inline]
     pub fn element(&mut self, owner: Owner, value: f64, loss: &mut Loss) -> Result<Option<u32>> {
         let mut idx = None;

@@ -1,10 +1,10 @@
-//! Pouring into a closure.
+//! Sends tables to a closure.
 
 use arrow_array::RecordBatch;
 use traceloom_core::{Result, Slice};
 use traceloom_model::{Columns, Filter, Flow, Table, TableSink, TableSource, Wanted};
 
-/// Pours what is wanted into a closure; its error ends the pouring and comes out here.
+/// Sends the wanted columns to a closure; an error from the closure ends the walk and is returned.
 pub fn pour(
     source: &dyn TableSource,
     filter: &Filter,
@@ -30,7 +30,7 @@ impl<F: FnMut(Table, &RecordBatch) -> Result<()>> TableSink for Sink<F> {
     }
 }
 
-/// Whether an interval reaches into the range of a slice; one without an end reaches to the end of the trace.
+/// Whether an interval overlaps the range of a slice; an interval without an end extends to the end of the trace.
 #[inline]
 pub fn span_is_taken(slice: &Slice, ts_ns: i64, dur_ns: Option<i64>) -> bool {
     slice.range.overlaps_span(ts_ns, dur_ns)

@@ -1,8 +1,8 @@
-//! Quantiles: exact as long as the samples fit into a budget, within a thousandth beyond that.
+//! Quantiles: exact as long as the samples fit in a budget, and within a thousandth beyond that.
 
 use hashbrown::HashMap;
 
-/// Bytes that all samples of an answer may take together.
+/// Bytes that all samples of a result may take together.
 #[derive(Debug)]
 pub struct Budget {
     samples: usize,
@@ -10,7 +10,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// A quarter of what the samples may take is set aside for the sketches that stand in for them.
+    /// Reserves a quarter of the bytes for the sketches that replace samples.
     pub fn new(bytes: usize) -> Self {
         Self { samples: bytes, sketches: bytes / 4 }
     }
@@ -22,7 +22,7 @@ impl Default for Budget {
     }
 }
 
-/// What a sample is, as a number whose order is the order of the samples.
+/// How a sample is encoded as a number that preserves the order of the samples.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 enum Scale {
     /// A float, by [`float_key`].
@@ -33,7 +33,7 @@ enum Scale {
 }
 
 impl Scale {
-    /// The bucket of a sample, 1/1024 of its size wide or narrower; larger samples have larger buckets.
+    /// The bucket of a sample, at most 1/1024 of its value wide; larger samples have wider buckets.
     #[inline]
     fn bucket(self, key: u64) -> u32 {
         match self {
@@ -61,10 +61,10 @@ impl Scale {
     }
 }
 
-/// Leaves the sign, the exponent and eleven bits of a float.
+/// Keeps the sign, the exponent and eleven bits of a float.
 const FLOAT_SHIFT: u32 = 41;
 
-/// A number that has the order of the floats.
+/// A number that preserves the order of floats.
 pub fn float_key(value: f64) -> u64 {
     let bits = value.to_bits();
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
@@ -74,7 +74,7 @@ fn float_of(key: u64) -> f64 {
     f64::from_bits(if key >> 63 == 1 { key & !(1 << 63) } else { !key })
 }
 
-/// Buckets are exact below `2 << BITS`, and then there are `1 << BITS` of them to each doubling.
+/// Buckets are exact below `2 << BITS`; above that, there are `1 << BITS` buckets per doubling.
 const BITS: u32 = 10;
 
 #[inline]
@@ -83,16 +83,17 @@ fn log_bucket(value: u64) -> u32 {
     (shift << BITS) + (value >> shift) as u32
 }
 
-/// The least value of a bucket, and how many there are.
+/// The smallest value of a bucket, and the number of values in it.
 fn log_range(bucket: u32) -> (u64, u64) {
     let shift = (bucket >> BITS).saturating_sub(1);
     (u64::from(bucket - (shift << BITS)) << shift, 1 << shift)
 }
 
-/// Buckets of [`coarse_middle`] to each doubling, as a power of two.
+/// Buckets of [`coarse_middle`] per doubling, as a power of two.
 const COARSE_BITS: u32 = 6;
 
-/// A number that stands for all numbers within 0.8 % of it, for histograms that are kept; below 128 it is the number itself.
+/// A number that represents all numbers within 0.8 % of it, for histograms that are stored; below 128 it is the number
+/// itself.
 pub fn coarse_middle(value: u64) -> u64 {
     let shift = (63 - COARSE_BITS).saturating_sub(value.leading_zeros());
     let low = value >> shift << shift;
@@ -104,20 +105,20 @@ pub fn coarse_middle(value: u64) -> u64 {
 pub struct Samples {
     scale: Scale,
     kept: Kept,
-    /// Sums of the samples that are not kept one by one.
+    /// Sums of the samples that are not kept individually.
     dropped: Sums,
 }
 
-/// How many samples there are, what they add up to, and how far they reach; of whole numbers only.
+/// Count, sum, minimum and maximum of samples; only for whole numbers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Sums {
-    /// How many.
+    /// Number of samples.
     pub count: u64,
-    /// All together.
+    /// Sum of all samples.
     pub total: u64,
-    /// The least.
+    /// The smallest sample.
     pub min: u64,
-    /// The largest.
+    /// The largest sample.
     pub max: u64,
 }
 
@@ -144,7 +145,7 @@ impl Sums {
 
 #[derive(Debug)]
 enum Kept {
-    /// Too many groups with too many samples: no quantiles.
+    /// Too many groups with too many samples: there are no quantiles.
     Lost,
     Narrow(Vec<u32>),
     Sketch(HashMap<u32, u64>),
@@ -157,12 +158,12 @@ impl Default for Kept {
     }
 }
 
-/// What an entry of a sketch takes, the free room of the table included.
+/// Size of an entry of a sketch, including the free space of the table.
 const SKETCH_ENTRY: usize = 32;
 const FIRST_ROOM: usize = 4;
 
 impl Samples {
-    /// None yet, of floats by their [`float_key`].
+    /// No samples yet; for floats encoded with [`float_key`].
     pub fn of_floats() -> Self {
         Self { scale: Scale::Float, kept: Kept::Wide(Vec::new()), dropped: Sums::default() }
     }
@@ -223,7 +224,7 @@ impl Samples {
         self.kept = Kept::Wide(wide);
     }
 
-    /// Gives up the samples for their counts by bucket.
+    /// Replaces the samples with counts per bucket.
     fn sketch(&mut self, key: u64, budget: &mut Budget) {
         let scale = self.scale;
         let mut counts: HashMap<u32, u64> = HashMap::new();
@@ -248,7 +249,7 @@ impl Samples {
         }
     }
 
-    /// Whether there is none.
+    /// Whether there are no samples.
     pub fn is_empty(&self) -> bool {
         match &self.kept {
             Kept::Lost | Kept::Sketch(_) => self.dropped.count == 0,
@@ -257,7 +258,7 @@ impl Samples {
         }
     }
 
-    /// The sums of all samples; exact even where the samples are not kept.
+    /// The sums of all samples; exact even if the samples are not kept.
     pub fn sums(&self) -> Sums {
         match &self.kept {
             Kept::Lost | Kept::Sketch(_) => self.dropped,
@@ -271,15 +272,15 @@ impl Samples {
         matches!(self.kept, Kept::Narrow(_) | Kept::Wide(_))
     }
 
-    /// The quantiles, each a share between 0 and 1; none where there is no sample, or too many to keep.
+    /// The quantiles at `shares`, each between 0 and 1; `None` if there are no samples, or too many to keep.
     ///
-    /// Between two samples the value is in proportion, so that the median of an even number of samples is the mean
-    /// of the middle two.
+    /// Values between two samples are interpolated, so the median of an even number of samples is the mean of the
+    /// middle two.
     pub fn quantiles<const N: usize>(&self, shares: [f64; N]) -> Option<[f64; N]> {
         self.summary(shares).1
     }
 
-    /// Sums and quantiles, both from one look at the samples.
+    /// Sums and quantiles from one pass over the samples.
     pub fn summary<const N: usize>(&self, shares: [f64; N]) -> (Sums, Option<[f64; N]>) {
         match &self.kept {
             Kept::Lost => (self.dropped, None),
@@ -289,7 +290,7 @@ impl Samples {
         }
     }
 
-    /// Calls `each` with every sample and how many there are of it, in no order.
+    /// Calls `each` with every distinct sample and its count, in no particular order.
     pub fn for_each(&self, mut each: impl FnMut(f64, u64)) {
         let scale = self.scale;
         match &self.kept {
@@ -312,11 +313,11 @@ fn make_room<T>(samples: &mut Vec<T>, budget: &mut Budget) -> bool {
     true
 }
 
-/// Where a quantile lies among sorted samples: at a sample, or between it and the next one.
+/// The position of a quantile among sorted samples: at a sample, or between it and the next one.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     rank: usize,
-    /// How far on the way to the next one.
+    /// Fraction of the distance to the next sample.
     part: f64,
 }
 
@@ -327,13 +328,13 @@ impl Place {
         Self { rank: (exact as usize).min(last), part: exact.fract() }
     }
 
-    /// The value, in proportion between two samples.
+    /// The interpolated value between two samples.
     fn between(self, low: f64, high: impl FnOnce() -> f64) -> f64 {
         if self.part == 0.0 { low } else { low + (high() - low) * self.part }
     }
 }
 
-/// One quantile of samples that are all at hand; their order is lost. None if there is no sample.
+/// One quantile of samples in memory; reorders them. `None` if there are no samples.
 pub fn quantile(samples: &mut [f64], share: f64) -> Option<f64> {
     if samples.is_empty() {
         return None;
@@ -344,7 +345,7 @@ pub fn quantile(samples: &mut [f64], share: f64) -> Option<f64> {
     Some(place.between(low, || above.iter().copied().min_by(f64::total_cmp).unwrap_or(low)))
 }
 
-/// Below this a selection in place is quicker than counting first.
+/// Below this number, selecting in place is faster than counting first.
 const FEW: usize = 4096;
 
 fn select<T: Sample, const N: usize>(samples: &[T], scale: Scale, shares: [f64; N]) -> (Sums, Option<[f64; N]>) {
@@ -363,7 +364,7 @@ fn select<T: Sample, const N: usize>(samples: &[T], scale: Scale, shares: [f64; 
 
 /// A kept sample.
 trait Sample: Copy + Ord + Into<u64> {
-    /// The largest that there can be.
+    /// The largest possible sample.
     const MAX: Self;
 }
 
@@ -375,13 +376,13 @@ impl Sample for u64 {
     const MAX: Self = Self::MAX;
 }
 
-/// Those samples of many that the ranks asked for are among.
+/// The samples in the buckets that contain the requested ranks.
 ///
-/// All samples are counted by bucket, which says what buckets the ranks lie in; buckets are narrow, so that few samples
-/// are in them, and only those are looked at closely.
+/// All samples are counted by bucket, which shows the buckets that contain the ranks; buckets are narrow, so few
+/// samples are in them, and only those are selected from.
 struct Ranked<T> {
     members: Vec<T>,
-    /// From which rank on how many samples are left out before it.
+    /// For each range of ranks, the number of samples left out before it.
     skipped: Vec<(usize, usize)>,
 }
 
@@ -455,7 +456,7 @@ mod tests {
         assert_eq!((coarse_middle(127), coarse_middle(128), coarse_middle(129)), (127, 128, 128));
     }
 
-    /// Numbers that are not in order and reach over many magnitudes.
+    /// Unordered numbers over many orders of magnitude.
     fn scattered(count: u64) -> Vec<u64> {
         (0..count).map(|n| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (20 + n % 40)) + n % 7).collect()
     }

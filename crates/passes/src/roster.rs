@@ -1,4 +1,4 @@
-//! Who took part: traces, processes and threads, known by small numbers.
+//! The traces, processes and threads of a source, each with a small number.
 
 use arrow_array::RecordBatch;
 use hashbrown::{HashMap, HashSet};
@@ -24,68 +24,68 @@ select! {
 /// A file.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
-    /// What the rows of all its tables begin with.
+    /// The `trace_id` of all its rows.
     pub trace_id: u64,
-    /// Where the file was.
+    /// Path of the file.
     pub path: String,
-    /// The id of its format.
+    /// The id of the format.
     pub format: String,
-    /// The program that wrote it.
+    /// The program that wrote the file.
     pub producer: Option<String>,
     /// `tsc`, `monotonic`, `wall` or `count`.
     pub clock: String,
-    /// The origin in the producer's own clock.
+    /// The origin on the producer's clock.
     pub start_native_ns: i64,
-    /// The origin as nanoseconds since 1970.
+    /// The origin in nanoseconds since 1970.
     pub unix_origin_ns: Option<i64>,
-    /// The first time.
+    /// The first timestamp.
     pub first_ts_ns: Option<i64>,
-    /// The last time, ends included.
+    /// The last timestamp, including ends.
     pub last_ts_ns: Option<i64>,
 }
 
 /// A process.
 #[derive(Clone, Debug)]
 pub struct Process {
-    /// Its trace, as the number of [`Roster::traces`].
+    /// The trace, as an index into [`Roster::traces`].
     pub trace: usize,
-    /// Its `id` there.
+    /// The `id` in `processes`.
     pub id: i64,
-    /// Number that the system gave it.
+    /// Process id.
     pub pid: Option<u64>,
-    /// Number of its parent.
+    /// Process id of the parent.
     pub ppid: Option<u64>,
-    /// The program.
+    /// Name of the program.
     pub name: Option<String>,
-    /// When it began.
+    /// Start of the process.
     pub start_ts_ns: Option<i64>,
-    /// When it ended.
+    /// End of the process.
     pub end_ts_ns: Option<i64>,
 }
 
 /// A thread.
 #[derive(Clone, Debug, Default)]
 pub struct Thread {
-    /// Its trace, as the number of [`Roster::traces`].
+    /// The trace, as an index into [`Roster::traces`].
     pub trace: usize,
-    /// Its `id` there.
+    /// The `id` in `threads`.
     pub id: i64,
-    /// Number that the system or the producer gave it.
+    /// Thread id from the system or the producer.
     pub tid: Option<u64>,
-    /// Its process, where the trace has it.
+    /// The process, if the trace has it.
     pub process_id: Option<i64>,
-    /// Its name.
+    /// Name of the thread.
     pub name: Option<String>,
-    /// What it is, in the words of the format.
+    /// Kind of thread, as the format calls it.
     pub kind: Option<String>,
-    /// Where it runs.
+    /// Where the thread runs.
     pub location: Option<String>,
-    /// Whether the slice takes it.
+    /// Whether the thread is in the slice.
     pub is_taken: bool,
 }
 
 impl Thread {
-    /// Its name, or one made of its number.
+    /// The thread's name, or a name made from its number.
     pub fn label(&self) -> String {
         match (&self.name, self.tid) {
             (Some(name), _) if !name.is_empty() => name.clone(),
@@ -95,12 +95,12 @@ impl Thread {
     }
 }
 
-/// A thread of a [`Roster`].
+/// The index of a thread in a [`Roster`].
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct ThreadIndex(pub u32);
 
 impl ThreadIndex {
-    /// Its number: indices count from 0.
+    /// The number of the index, counted from 0.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -109,8 +109,8 @@ impl ThreadIndex {
 
 /// Traces, processes and threads.
 ///
-/// Batches of `threads` may come after those that refer to them, so a thread has its number as soon as it is
-/// mentioned, and its name when its row comes.
+/// Batches of `threads` may arrive after those that refer to them, so a thread gets its number when it is first
+/// mentioned, and its name when its row arrives.
 #[derive(Debug, Default)]
 pub struct Roster {
     /// All traces, in the order of the source.
@@ -118,12 +118,12 @@ pub struct Roster {
     /// All processes.
     pub processes: Vec<Process>,
     threads: Vec<Thread>,
-    /// The earliest time of a span of each trace, where it is negative.
+    /// The earliest start of a span of each trace, if it is negative.
     early: Vec<i64>,
     trace_numbers: HashMap<u64, usize>,
     process_numbers: HashMap<(usize, i64), usize>,
     thread_numbers: HashMap<(usize, i64), u32>,
-    /// The threads that the slice takes; all where it names none.
+    /// The threads in the slice; `None` for all.
     taken: Option<HashSet<(u64, i64)>>,
     last_trace: Option<(u64, usize)>,
     last_thread: Option<((usize, i64), ThreadIndex)>,
@@ -131,7 +131,7 @@ pub struct Roster {
 }
 
 impl Roster {
-    /// Knows which threads a slice takes, for which it looks at all threads first; else it is empty.
+    /// An empty roster. If the slice names threads, it first reads all threads to find them.
     pub fn new(source: &dyn TableSource, slice: &Slice, limits: &Limits) -> Result<Self> {
         let mut roster = Self { max: limits.entries, ..Self::default() };
         if slice.threads.is_empty() {
@@ -147,7 +147,7 @@ impl Roster {
         Ok(roster)
     }
 
-    /// The tables that it is made of.
+    /// The tables that the roster is made from.
     pub fn wanted() -> Wanted {
         Wanted::nothing()
             .and(Table::Traces, Traces::COLUMNS)
@@ -155,7 +155,7 @@ impl Roster {
             .and(Table::Threads, Threads::COLUMNS)
     }
 
-    /// A filter that says which threads a slice takes.
+    /// A filter for the threads in the slice.
     pub fn filter(&self) -> Filter {
         let threads = self.taken.as_ref().map(|taken| {
             let ids: HashSet<i64> = taken.iter().map(|(_, id)| *id).collect();
@@ -164,7 +164,7 @@ impl Roster {
         Filter { threads, ..Filter::default() }
     }
 
-    /// Takes a batch of one of its tables; others are left alone.
+    /// Adds a batch of one of its tables; ignores others.
     pub fn take(&mut self, table: Table, batch: &RecordBatch) -> Result<()> {
         match table {
             Table::Traces => self.take_traces(&Traces::of(batch)?),
@@ -189,18 +189,18 @@ impl Roster {
         &self.traces[self.thread(index).trace]
     }
 
-    /// The process of a thread, as a number of [`Roster::processes`], where the trace has it.
+    /// The process of a thread, as an index into [`Roster::processes`], if the trace has it.
     pub fn process_number_of(&self, index: ThreadIndex) -> Option<usize> {
         let thread = self.thread(index);
         self.process_numbers.get(&(thread.trace, thread.process_id?)).copied()
     }
 
-    /// The process of a thread, where the trace has it.
+    /// The process of a thread, if the trace has it.
     pub fn process_of(&self, index: ThreadIndex) -> Option<&Process> {
         self.processes.get(self.process_number_of(index)?)
     }
 
-    /// Whether the slice takes rows of a thread; those without a thread belong to all.
+    /// Whether rows of a thread are in the slice; rows without a thread belong to all threads.
     #[inline]
     pub fn takes_thread(&mut self, trace_id: u64, thread_id: Option<i64>) -> Result<bool> {
         match thread_id {
@@ -212,7 +212,7 @@ impl Roster {
         }
     }
 
-    /// Takes note of a time that may be before the first one that the trace knows of.
+    /// Records a timestamp that may be earlier than the trace's first one.
     #[inline]
     pub fn note(&mut self, index: ThreadIndex, ts_ns: i64) {
         if ts_ns < 0 {
@@ -222,7 +222,7 @@ impl Roster {
         }
     }
 
-    /// The earliest time of a trace, 0 where none is negative.
+    /// The earliest timestamp of a trace; 0 if none is negative.
     pub fn earliest(&self, trace: usize) -> i64 {
         let first = self.traces[trace].first_ts_ns.unwrap_or(0);
         first.min(self.early.get(trace).copied().unwrap_or(0)).min(0)
@@ -249,7 +249,7 @@ impl Roster {
         Ok(number)
     }
 
-    /// The index of a thread, from what a row refers to it by.
+    /// The index of a thread, from the ids in a row.
     #[inline]
     pub fn index(&mut self, trace_id: u64, thread_id: i64) -> Result<ThreadIndex> {
         let trace = self.trace_number(trace_id)?;

@@ -1,10 +1,10 @@
-//! A filter that holds for each row: that of a source is only a hint.
+//! A filter that is applied to each row; the filter of a source is only a hint.
 
 use hashbrown::HashSet;
 use traceloom_core::TimeRange;
 use traceloom_model::Filter;
 
-/// Rows of a range of time and of some threads.
+/// Selects rows by time range and thread.
 #[derive(Clone, Debug, Default)]
 pub struct RowFilter {
     range: TimeRange,
@@ -12,28 +12,28 @@ pub struct RowFilter {
 }
 
 impl RowFilter {
-    /// The rows that a filter takes and that are in a range.
+    /// Selects the rows that match the filter and are in a range.
     pub fn new(filter: &Filter, range: TimeRange) -> Self {
         let threads = filter.threads.as_ref().map(|threads| threads.iter().copied().collect());
         Self { range: filter.range.and(range), threads }
     }
 
-    /// Whether it takes every row.
+    /// Whether it selects every row.
     pub fn is_everything(&self) -> bool {
         self.range.is_all() && self.threads.is_none()
     }
 
-    /// Whether it takes a range of time only.
+    /// Whether it selects a time range.
     pub fn has_range(&self) -> bool {
         !self.range.is_all()
     }
 
-    /// Whether it takes some threads only.
+    /// Whether it selects some threads only.
     pub fn has_threads(&self) -> bool {
         self.threads.is_some()
     }
 
-    /// Whether it takes a row; one without a thread belongs to none of some threads.
+    /// Whether it selects a row; a row without a thread does not match any selected thread.
     #[inline]
     pub fn takes(&self, ts_ns: i64, thread_id: Option<i64>) -> bool {
         let takes_thread = |threads: &HashSet<i64>| thread_id.is_some_and(|id| threads.contains(&id));

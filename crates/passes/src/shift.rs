@@ -1,4 +1,4 @@
-//! A trace on an axis: its rows are the same moments, counted from the zero of the axis.
+//! A trace on an axis: its rows keep their points in time, but count from zero on the axis.
 
 use std::sync::Arc;
 
@@ -15,12 +15,12 @@ use traceloom_model::{
 
 use crate::Placement;
 
-/// A source with all times moved to where its trace lies on the axis.
+/// A source with all times moved to the position of its trace on the axis.
 #[derive(Clone, Copy, Debug)]
 pub struct Shifted<S> {
     /// One trace.
     pub source: S,
-    /// Where it lies.
+    /// Position of the trace.
     pub placement: Placement,
 }
 
@@ -31,7 +31,7 @@ impl<S: TableSource> TableSource for Shifted<S> {
 }
 
 impl Placement {
-    /// Lets a source that has the times of the file pour into a sink that gets times of the axis.
+    /// Sends the tables of a source with the file's times to a sink that gets times on the axis.
     pub fn pour<T>(
         &self,
         filter: &Filter,
@@ -47,14 +47,14 @@ impl Placement {
     }
 }
 
-/// Moves all that is poured into a sink.
+/// Moves the times of everything that is sent to a sink.
 struct ShiftingSink<'s> {
     sink: &'s mut dyn TableSink,
     placement: Placement,
 }
 
 impl ShiftingSink<'_> {
-    /// Ticks cannot be moved without their frequency, which the sink itself may not want.
+    /// Ticks cannot be moved without their frequency, which the sink may not have requested.
     fn adds_frequency(&self, table: Table) -> bool {
         let wanted = self.sink.wants(table);
         table == Table::Traces && wanted.has(start_ticks::NUMBER) && !wanted.has(clock_hz::NUMBER)
@@ -78,10 +78,10 @@ impl TableSink for ShiftingSink<'_> {
     }
 }
 
-/// The batch with all its times moved.
+/// Moves all times of a batch.
 ///
-/// The columns of `traces` about the origin move the other way, so that `start_native_ns + ts_ns` and
-/// `unix_origin_ns + ts_ns` stay what they were; `start_ticks` needs `clock_hz` in the batch.
+/// The columns of `traces` about the origin move the other way, so that `start_native_ns + ts_ns` and `unix_origin_ns +
+/// ts_ns` keep their values; `start_ticks` needs `clock_hz` in the batch.
 pub fn shift_batch(table: Table, batch: RecordBatch, placement: &Placement) -> Result<RecordBatch> {
     if !placement.is_moved() {
         return Ok(batch);
@@ -109,7 +109,7 @@ fn times(column: &ArrayRef, shifted: impl Fn(i64) -> i64) -> ArrayRef {
     }
 }
 
-/// The time of day that another trace knows stands in for a missing one.
+/// Replaces a missing time of day with that of another trace.
 fn filled(column: ArrayRef, known: Option<i64>) -> ArrayRef {
     match column.as_primitive_opt::<Int64Type>() {
         Some(times) if times.null_count() > 0 => Arc::new(times.iter().map(|ns| ns.or(known)).collect::<Int64Array>()),
@@ -117,7 +117,7 @@ fn filled(column: ArrayRef, known: Option<i64>) -> ArrayRef {
     }
 }
 
-/// Ticks of the origin; none if it would be before the start of the counter.
+/// The origin in ticks; NULL if it would be before the start of the counter.
 fn ticks(column: &ArrayRef, hz: Option<&ArrayRef>, shift_ns: i64) -> ArrayRef {
     let hz = hz.and_then(|hz| hz.as_primitive_opt::<UInt64Type>());
     let (Some(ticks), Some(hz)) = (column.as_primitive_opt::<UInt64Type>(), hz) else { return Arc::clone(column) };

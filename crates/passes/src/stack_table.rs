@@ -1,4 +1,4 @@
-//! The tables `stacks` and `frames`, kept until it is known which stacks are asked for.
+//! The tables `stacks` and `frames`, kept until the needed stacks are known.
 
 use hashbrown::HashMap;
 use traceloom_model::select;
@@ -8,7 +8,7 @@ select! {
     pub struct StackRows of stacks { trace_id, id, parent_id, frame_id }
 }
 
-/// Stacks of several traces, whose frames are of any type.
+/// Stacks of several traces, with frames of any type.
 #[derive(Debug)]
 pub struct StackTable<F> {
     /// By trace and id: the stack below and the frame on top.
@@ -23,7 +23,7 @@ impl<F> Default for StackTable<F> {
 }
 
 impl<F> StackTable<F> {
-    /// Takes rows of `stacks`.
+    /// Adds rows of `stacks`.
     pub fn take(&mut self, rows: &StackRows<'_>) {
         for row in 0..rows.rows {
             let stack = (rows.parent_id.get(row), rows.frame_id.get(row));
@@ -31,17 +31,17 @@ impl<F> StackTable<F> {
         }
     }
 
-    /// Takes a row of `frames`.
+    /// Adds a row of `frames`.
     pub fn take_frame(&mut self, trace_id: u64, frame_id: i64, frame: F) {
         self.frames.insert((trace_id, frame_id), frame);
     }
 
-    /// The frames of a stack, the innermost first; frames that no row describes are left out.
+    /// The frames of a stack, the innermost first; frames without a row are left out.
     pub fn path(&self, trace_id: u64, stack_id: Option<i64>) -> impl Iterator<Item = &F> {
         let (mut at, mut left) = (stack_id, self.stacks.len());
         let frames = std::iter::from_fn(move || {
             let (below, frame) = self.stacks.get(&(trace_id, at?))?;
-            // A stack refers to rows before it, so this ends; the bound holds for tables that lie.
+            // A stack refers to earlier rows, so this ends; the bound is for invalid tables.
             left = left.checked_sub(1)?;
             at = *below;
             Some(self.frames.get(&(trace_id, *frame)))

@@ -1,43 +1,43 @@
-//! Stacks that share what they have in common: each is a frame on top of another stack.
+//! Stacks that share their outer frames: each is a frame on top of another stack.
 
 use hashbrown::HashMap;
 
 /// Distinct stacks with weights, as a tree: the parent of a stack is the stack without its innermost frame.
 ///
-/// A parent has a smaller number than its children. Outermost frames stand on a root; trees of several threads have a
-/// root for each, so that equal stacks of two threads stay apart.
+/// A parent has a smaller number than its children. Outermost frames are on a root; a tree of several threads has a
+/// root per thread, so that equal stacks of two threads stay separate.
 #[derive(Clone, Debug)]
 pub struct StackTree<W> {
     nodes: Vec<StackNode<W>>,
     links: Vec<Links>,
     roots: Vec<Links>,
-    /// Children of parents that have many.
+    /// Children of parents with many children.
     many: HashMap<(Parent, u32), u32>,
 }
 
 /// A stack.
 #[derive(Clone, Copy, Debug)]
 pub struct StackNode<W> {
-    /// The stack or the root that it stands on.
+    /// The stack or root below this one.
     pub parent: Parent,
-    /// The root that the whole stack stands on.
+    /// The root of the whole stack.
     pub root: u32,
-    /// The innermost frame, as a number of the caller's.
+    /// The innermost frame, as a number that the caller chose.
     pub frame: u32,
-    /// What was added up for it.
+    /// The sum for this stack.
     pub weight: W,
 }
 
-/// What a stack stands on.
+/// What is below a stack.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Parent {
     /// A stack, by its number.
     Node(u32),
-    /// Nothing: it has one frame.
+    /// A root: the stack has one frame.
     Root(u32),
 }
 
-/// The children of a parent, as a list through their own `next`.
+/// The children of a parent, as a linked list through `next`.
 #[derive(Clone, Copy, Debug)]
 struct Links {
     first: u32,
@@ -54,7 +54,7 @@ impl Default for Links {
 
 const NONE: u32 = u32::MAX;
 
-/// So many children are looked through one after the other; a file with a name for each span has more.
+/// Up to this many children are searched one after the other; a file with a different name for each span has more.
 const FEW: u32 = 16;
 
 impl<W> Default for StackTree<W> {
@@ -64,7 +64,7 @@ impl<W> Default for StackTree<W> {
 }
 
 impl<W: Default> StackTree<W> {
-    /// The stack of a frame on top of another stack, which may be new.
+    /// The stack made of a frame on top of another stack; it is created if it does not exist.
     pub fn child(&mut self, parent: Parent, frame: u32) -> u32 {
         match self.find(parent, frame) {
             Some(known) => known,
@@ -80,7 +80,7 @@ impl<W: Default> StackTree<W> {
         }
     }
 
-    /// A new stack, even if there is an equal one.
+    /// A new stack, even if an equal one exists.
     pub fn push(&mut self, parent: Parent, frame: u32) -> u32 {
         let number = self.nodes.len() as u32;
         let root = match parent {
@@ -107,15 +107,15 @@ impl<W: Default> StackTree<W> {
         number
     }
 
-    /// The stack of these frames, the outermost first.
+    /// The stack with these frames, the outermost first.
     pub fn stack(&mut self, root: u32, frames: impl IntoIterator<Item = u32>) -> Parent {
         frames.into_iter().fold(Parent::Root(root), |parent, frame| Parent::Node(self.child(parent, frame)))
     }
 
-    /// Adds another tree on top of a stack; `add` adds what the other tree has for a number.
+    /// Adds another tree on top of a stack; `add` adds the weight of the stack with this number in the other tree.
     pub fn absorb<V>(&mut self, on: Parent, other: &StackTree<V>, mut add: impl FnMut(&mut W, u32)) {
         let mut numbers: Vec<u32> = Vec::with_capacity(other.nodes.len());
-        // Frame by frame, parents first: with whole stacks the work would grow with the square of the depth.
+        // Frame by frame, parents first: with whole stacks, the work would grow with the square of the depth.
         for (node, number) in other.nodes.iter().zip(0..) {
             let parent = match node.parent {
                 Parent::Node(parent) => Parent::Node(numbers[parent as usize]),
@@ -142,18 +142,18 @@ impl<W: Default> StackTree<W> {
 }
 
 impl<W> StackTree<W> {
-    /// All stacks, by their numbers.
+    /// All stacks, by number.
     pub fn nodes(&self) -> &[StackNode<W>] {
         &self.nodes
     }
 
-    /// What was added up for a stack.
+    /// The sum for a stack.
     #[inline]
     pub fn weight_mut(&mut self, number: u32) -> &mut W {
         &mut self.nodes[number as usize].weight
     }
 
-    /// Whether there is no stack.
+    /// Whether there are no stacks.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
@@ -165,7 +165,7 @@ impl<W> StackTree<W> {
         }
     }
 
-    /// The stacks on top of a stack, in the order in which they came.
+    /// The stacks on top of a stack, in the order in which they were added.
     #[inline]
     pub fn children(&self, parent: Parent) -> impl Iterator<Item = u32> {
         let mut next = self.links(parent).map_or(NONE, |links| links.first);
@@ -176,13 +176,13 @@ impl<W> StackTree<W> {
         })
     }
 
-    /// The outermost stacks of all roots, in the order in which they came.
+    /// The outermost stacks of all roots, in the order in which they were added.
     pub fn outermost(&self) -> impl Iterator<Item = u32> {
         let numbered = self.nodes.iter().zip(0..);
         numbered.filter(|(node, _)| matches!(node.parent, Parent::Root(_))).map(|(_, number)| number)
     }
 
-    /// The frames of a stack, the innermost first, at most so many; true if some are missing.
+    /// The frames of a stack, the innermost first, at most `max`; returns true if some are missing.
     pub fn path(&self, number: u32, max: usize, path: &mut Vec<u32>) -> bool {
         path.clear();
         let mut parent = Parent::Node(number);
@@ -197,7 +197,7 @@ impl<W> StackTree<W> {
         false
     }
 
-    /// A sum of each stack with all stacks on top of it.
+    /// The sum of each stack including all stacks on top of it.
     pub fn totals(&self, own: impl Fn(&W) -> u64) -> Vec<u64> {
         let mut totals: Vec<u64> = self.nodes.iter().map(|node| own(&node.weight)).collect();
         for (number, node) in self.nodes.iter().enumerate().rev() {
@@ -208,9 +208,9 @@ impl<W> StackTree<W> {
         totals
     }
 
-    /// Visits all stacks depth first: once when it is entered, with `true`, and once when it is left.
+    /// Visits all stacks depth first: with `true` when a stack is entered, and with `false` when it is left.
     pub fn walk(&self, mut visit: impl FnMut(u32, bool)) {
-        // Not by recursion: a file decides how deep a tree is.
+        // Not recursive, because the file decides how deep a tree is.
         let mut open: Vec<u32> = Vec::new();
         for outermost in self.outermost() {
             let mut next = outermost;
@@ -222,7 +222,7 @@ impl<W> StackTree<W> {
                 }
                 let Some(left) = open.pop() else { break };
                 visit(left, false);
-                // The neighbors of an outermost stack have their own turn.
+                // The neighbors of an outermost stack are visited by the outer loop.
                 next = if open.is_empty() { NONE } else { self.links[left as usize].next };
             }
         }
@@ -233,7 +233,7 @@ impl<W> StackTree<W> {
 mod tests {
     use super::*;
 
-    /// Letters as frames.
+    /// Builds a tree with letters as frames.
     fn tree(stacks: &[(u32, &str, u64)]) -> StackTree<u64> {
         let mut tree = StackTree::default();
         for (root, frames, weight) in stacks {

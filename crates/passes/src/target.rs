@@ -1,4 +1,4 @@
-//! What a target is, and what it tells about itself.
+//! The description of a target.
 
 use std::{io::Write, path::Path};
 
@@ -9,7 +9,7 @@ use traceloom_model::{Table, TableSource, Wanted};
 
 use crate::{Need, Pass};
 
-/// What a target is asked to write; only [`write()`] makes one, so that its variant is always one that the target has.
+/// A request to write a target; only [`write()`] creates one, so its variant is always one that the target has.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Request<'a> {
@@ -21,42 +21,43 @@ pub struct Request<'a> {
     pub variant: &'static str,
 }
 
-/// A format that leaves the program, as plain data. [`write()`] is the way to call it.
+/// An output format, as plain data. Call it with [`write()`].
 #[derive(Debug)]
 pub struct Target {
-    /// One lower-case word: what `--to` takes.
+    /// One lower-case word: the value of `--to`.
     pub id: &'static str,
     /// Name for people.
     pub name: &'static str,
-    /// One line: the tools that open it.
+    /// One line: the tools that open the output.
     pub about: &'static str,
     /// File name extensions, without the dot; the one to suggest comes first.
     pub extensions: &'static [&'static str],
-    /// What can be written after `ID:`, the default first; none if there is no choice.
+    /// Variants that can be written after `ID:`, the default first; empty if there is no choice.
     pub variants: &'static [Variant],
-    /// Extensions that stand for a variant because the tools go by them; if there are any, files with the other
+    /// Extensions that stand for a variant, because tools go by the extension; if there are any, files with the other
     /// extensions can only be read.
     pub extension_variants: &'static [(&'static str, &'static str)],
-    /// The tables that it shows, in groups; empty if that depends on the variant and the trace. Rows of all others are
-    /// lost, and counted.
+    /// The tables that the target shows, in groups; empty if that depends on the variant and the trace. Rows of all
+    /// other tables are counted as lost.
     pub needs: &'static [&'static [Need]],
-    /// Whether the output is text that may go to a terminal.
+    /// Whether the output is text that may be written to a terminal.
     pub is_text: bool,
-    /// The function that writes it.
+    /// The function that writes the output.
     pub writer: Writer,
 }
 
-/// How a target is written. The source may be poured several times.
+/// How a target is written. The source may be read several times.
 #[derive(Clone, Copy, Debug)]
 pub enum Writer {
-    /// In a [`Pass`], which holds what the output does not.
+    /// Works in a [`Pass`], which collects the losses.
     Pass(fn(&mut Pass<'_>, &mut dyn Write) -> Result<()>),
-    /// From the tables as they are; gives what the output does not hold. Rows that the options leave out are not a loss.
+    /// Works on the tables directly; returns what the output does not hold. Rows that the options leave out are not a
+    /// loss.
     Tables(fn(&Request<'_>, &mut dyn Write) -> Result<Loss>),
 }
 
 impl Target {
-    /// Nothing, for a target to fill in.
+    /// An empty target, to be filled in.
     pub const EMPTY: Self = Self {
         id: "",
         name: "",
@@ -69,18 +70,18 @@ impl Target {
         writer: Writer::Pass(|_, _| Ok(())),
     };
 
-    /// One of our own formats as a target: its id, name, extensions and variants are the format's.
+    /// One of Traceloom's formats as a target: id, name, extensions and variants are the format's.
     pub const fn of_format(format: &'static Descriptor) -> Self {
         let Descriptor { id, name, extensions, variants, .. } = *format;
         Self { id, name, extensions, variants, ..Self::EMPTY }
     }
 
-    /// Everything that it needs.
+    /// All columns that the target needs.
     pub fn wanted(&self) -> Wanted {
         self.all_needs().fold(Wanted::nothing(), |wanted, need| wanted.and(need.table, need.columns))
     }
 
-    /// Whether it shows rows of this table.
+    /// Whether the target shows rows of this table.
     pub fn shows(&self, table: Table) -> bool {
         self.all_needs().any(|need| need.table == table)
     }
@@ -89,7 +90,7 @@ impl Target {
         self.needs.iter().copied().flatten()
     }
 
-    /// The extensions that files of it may be written with, the one to suggest first.
+    /// The extensions that files may be written with, the suggested one first.
     pub fn written_extensions(&self) -> impl Iterator<Item = &'static str> {
         let is_written = |extension: &&&str| {
             self.extension_variants.is_empty() || self.extension_variants.iter().any(|(own, _)| own == *extension)
@@ -103,7 +104,7 @@ impl Target {
         self.extension_variants.iter().find(|(own, _)| extension == *own).map(|(_, variant)| *variant)
     }
 
-    /// The variant of this name, the default if none is named; one that it does not have is refused.
+    /// The variant with this name, or the default if there is no name; an unknown name is an error.
     pub fn variant(&self, named: Option<&str>) -> Result<&'static str> {
         let Some(named) = named else { return Ok(self.variants.first().map_or("", |variant| variant.id)) };
         if let Some(known) = self.variants.iter().find(|variant| variant.id == named) {
@@ -118,18 +119,18 @@ impl Target {
 /// How to write a target.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// What stands after the colon of `ID:VARIANT`.
+    /// The text after the colon of `ID:VARIANT`.
     pub variant: Option<String>,
-    /// The part of the trace to write. A span that reaches into it is written whole.
+    /// The part of the trace to write. A span that overlaps it is written whole.
     pub slice: Slice,
-    /// How much of the machine to use: above `tree_bytes`, what has to be put in order goes to a temporary file.
+    /// How much of the machine to use: data to be sorted goes to a temporary file above `tree_bytes`.
     pub limits: Limits,
-    /// Whether to compress the output as a whole; see [`write()`].
+    /// Whether to compress the whole output; see [`write()`].
     pub gzip: bool,
 }
 
-/// Writes a target, compressed if the options say so; a variant that it does not have is refused before anything is
-/// written.
+/// Writes a target, compressed if the options say so; fails before writing anything if the target does not have the
+/// variant.
 pub fn write(target: &Target, source: &dyn TableSource, options: &Options, out: &mut dyn Write) -> Result<Loss> {
     let variant = target.variant(options.variant.as_deref())?;
     let request = Request { source, options, variant };

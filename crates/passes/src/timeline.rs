@@ -1,8 +1,8 @@
-//! Times of an output that has no negative ones.
+//! Times of an output that has no negative times.
 
 use crate::Roster;
 
-/// Turns times of the axis that all traces of a source share into times of the output, which are never negative.
+/// Converts times on the axis that all traces of a source share to times of the output, which are never negative.
 #[derive(Clone, Copy, Debug)]
 pub struct Timeline {
     start_ns: i64,
@@ -10,7 +10,7 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// The output starts with the earliest trace, and knows the time of day if all traces do.
+    /// The output starts with the earliest trace, and has a time of day if all traces do.
     pub fn new(roster: &Roster) -> Self {
         let start_ns = (0..roster.traces.len()).map(|trace| roster.earliest(trace)).min().unwrap_or(0);
         let mut days = roster.traces.iter().map(|trace| trace.unix_origin_ns);
@@ -18,19 +18,19 @@ impl Timeline {
         Self { start_ns, unix_origin_ns: first.map(|zero_ns| zero_ns.saturating_add(start_ns)) }
     }
 
-    /// The time of the output.
+    /// The time in the output.
     #[inline]
     pub fn at(&self, ts_ns: i64) -> u64 {
         ts_ns.saturating_sub(self.start_ns).max(0).unsigned_abs()
     }
 
-    /// Whether an interval reaches beyond what the output can count, so that it is cut there.
+    /// Whether an interval exceeds the times that the output can represent, so that it is cut there.
     #[inline]
     pub fn is_far(&self, begin_ns: i64, end_ns: i64) -> bool {
         begin_ns.checked_sub(self.start_ns).is_none_or(|begin| begin < 0) || end_ns.checked_sub(self.start_ns).is_none()
     }
 
-    /// The time of day of the output's 0, where the traces know it.
+    /// The time of day at 0 in the output, if the traces know it.
     pub fn unix_origin_ns(&self) -> Option<i64> {
         self.unix_origin_ns
     }

@@ -4,9 +4,9 @@ use arrow_array::RecordBatch;
 use traceloom_core::Result;
 use traceloom_model::{Columns, Flow, Table, TableSink, Wanted};
 
-/// Hands every batch to each sink that wants its table, so that one read of a file serves them all.
+/// Passes every batch to each sink that wants its table, so that a file is read once for all of them.
 ///
-/// A batch holds the columns that any of the sinks wants. The walk ends when every sink has said stop.
+/// A batch holds the columns that any of the sinks wants. The walk ends when all sinks have stopped.
 pub struct Together<'s> {
     sinks: Vec<&'s mut dyn TableSink>,
     has_enough: Vec<bool>,
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
     use crate::fixture::Synthetic;
 
-    /// Takes one batch of spans and no more.
+    /// Accepts one batch of spans, then stops.
     struct First(usize);
 
     impl TableSink for First {

@@ -1,4 +1,4 @@
-//! CNanoLog: its magic, its text, a dictionary that another file lends, and the same records in blocks.
+//! CNanoLog: its magic, its text, a dictionary taken from another file, and the same records in blocks.
 
 use traceloom_cnanolog::{CNanoLog, Dictionary, Extra, Reader, Record, create, open, open_with, text};
 use traceloom_core::{Codec, Options, Records, Result, Source};
@@ -20,7 +20,7 @@ pub(super) fn restore_magic(bytes: &mut [u8], seed: u32) {
     }
 }
 
-/// Shows every entry as text, and reads the file again with a dictionary that was lent.
+/// Shows every entry as text, and reads the file again with a separate dictionary.
 pub(super) fn show(source: &Source, options: &Options) {
     let Ok(mut reader) = open(source.clone(), &options.clone().thorough()) else { return };
     let mut texts = Texts::new(&reader);
@@ -36,7 +36,7 @@ pub(super) fn show(source: &Source, options: &Options) {
     }
 }
 
-/// The same records in blocks, with a few bytes changed; the file itself decides how and where.
+/// The same records in blocks, with a few bytes changed; the contents of the file decide how and where.
 fn in_damaged_blocks(source: &Source, options: &Options) -> Result<Vec<u8>> {
     let mut reader = open(source.clone(), options)?;
     let mut header = reader.header().clone();
@@ -70,7 +70,7 @@ fn in_damaged_blocks(source: &Source, options: &Options) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The file itself lends the dictionary, and is read as if it had none.
+/// Uses the file as its own dictionary, and reads it as if it had none.
 fn read_unfinished(source: &Source, options: &Options) {
     let Ok(dictionary) = Dictionary::of(source.clone(), options) else { return };
     let Ok(mut bytes) = source.prefix(1 << 20) else { return };

@@ -5,7 +5,7 @@ use traceloom_easyprofiler::raw::{EASY_PROFILER_SIGNATURE, Version};
 pub(super) fn restore_magic(bytes: &mut [u8], seed: u32) {
     let Some(head) = bytes.first_chunk_mut::<8>() else { return };
     let [s0, s1, s2, s3, v0, v1, v2, v3] = *head;
-    // Both spellings occur: the second one in big-endian files and in the document's.
+    // Both spellings occur: the second one in big-endian files and in the format's documentation.
     let signatures = [EASY_PROFILER_SIGNATURE.to_le_bytes(), EASY_PROFILER_SIGNATURE.to_be_bytes()];
     let stamps = VERSIONS.as_flattened();
     let [s0, s1, s2, s3] = restored([s0, s1, s2, s3], &signatures, seed);
@@ -13,7 +13,7 @@ pub(super) fn restore_magic(bytes: &mut [u8], seed: u32) {
     *head = [s0, s1, s2, s3, v0, v1, v2, v3];
 }
 
-/// `found` where it is one of `known`, else one of them.
+/// `found` if it is one of `known`, otherwise one of `known`.
 fn restored(found: [u8; 4], known: &[[u8; 4]], seed: u32) -> [u8; 4] {
     if known.contains(&found) { found } else { known[seed as usize % known.len()] }
 }

@@ -7,14 +7,14 @@ pub(super) fn restore_magic(bytes: &mut [u8], seed: u32) {
     let Some((head, _)) = bytes.split_first_chunk_mut::<8>() else { return };
     let version = if seed.is_multiple_of(8) { Version::V1.0.to_be_bytes() } else { Version::V1.0.to_le_bytes() };
     head.split_at_mut(MAGIC.len()).0.copy_from_slice(&MAGIC);
-    // A newer version is read like this one; one mutation in four may say what it likes.
+    // Newer versions are read like this one; one mutation in eight keeps whatever version it has.
     if !seed.is_multiple_of(4) || seed.is_multiple_of(8) {
         head.split_at_mut(MAGIC.len()).1.copy_from_slice(&version);
     }
     restore_checksums(bytes);
 }
 
-/// Puts right what the blocks that are stored as they are say of their bytes: nobody finds a checksum by chance.
+/// Corrects the checksums of uncompressed blocks, because a mutation never finds a checksum by chance.
 fn restore_checksums(mut bytes: &mut [u8]) {
     while let Some(start) = bytes.windows(BLOCK_MAGIC.len()).position(|ahead| ahead == BLOCK_MAGIC) {
         let block = bytes.split_at_mut(start).1;

@@ -3,7 +3,7 @@
 use traceloom_wtf::raw::{FORMAT_VERSION, LEGACY_VERSION, MAGIC};
 
 pub(super) fn restore_magic(bytes: &mut [u8], seed: u32) {
-    // Text has no magic, with or without a length before it: what begins like it is left alone.
+    // Text has no magic, with or without a length before it, so anything that starts like text is left alone.
     if [0, 4].iter().any(|at| matches!(bytes.get(*at), Some(b'{' | b'['))) {
         return;
     }

@@ -1,4 +1,4 @@
-//! Analysis: whatever comes in, every question about it has an answer.
+//! Analysis: every analysis returns a result for any input.
 
 use traceloom_analysis::{
     advise,
@@ -19,7 +19,7 @@ use traceloom_model::{Filter, TableSource};
 use super::{edit::may_refuse, tables::trace};
 use crate::Choices;
 
-/// Asks one question about `bytes`: the input decides which, so that a run is quick.
+/// Runs one analysis of `bytes`; the input decides which, so that a run is fast.
 pub fn analysis(bytes: &[u8]) {
     let Some(trace) = trace(bytes, None) else { return };
     let mut choices = Choices::of(bytes);
@@ -57,7 +57,7 @@ static QUESTIONS: &[Question] = &[
 
 const MAX_ROWS: usize = 100;
 
-/// Everything, or a part of it.
+/// Everything, or a range.
 fn range(choices: &mut Choices) -> TimeRange {
     let from_ns = choices.below(1 << 20) as i64;
     if choices.below(2) == 0 { TimeRange::ALL } else { TimeRange::between(from_ns, from_ns * 2) }
@@ -70,7 +70,7 @@ fn statistics(trace: &Trace, choices: &mut Choices) -> Result<()> {
     stats::of_traces([trace], &options).map(drop)
 }
 
-/// A flame graph, and the call tree of it.
+/// A flame graph, and its call tree.
 fn stacks(trace: &Trace, choices: &mut Choices) -> Result<()> {
     let weights = [Weight::Bytes, Weight::Count, Weight::SelfTime, Weight::Time];
     let options = flame::Options {

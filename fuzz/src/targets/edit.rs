@@ -1,4 +1,4 @@
-//! Editing: whatever comes in, what goes out can be read, and a repaired file is a good one.
+//! Editing: for any input, the output can be read, and a repaired file is valid.
 
 use traceloom_core::{Codec, Error, ErrorKind, Mode, Options, Result, Slice, Source, TimeRange};
 use traceloom_open::by_id;
@@ -24,9 +24,9 @@ pub fn edit<C: Codec>(bytes: &[u8]) {
 }
 
 fn repair<C: Codec>(source: &Source, options: &Options) {
-    // Repairing the result again may well change it: which dialect a file is in can hang on its times,
-    // and those of an arbitrary input fit more than one. Where the original tool loads no file of a dialect, its
-    // document has the rules that a repaired one keeps.
+    // Repairing the result again may change it: the dialect of a file can depend on its times, and those of an
+    // arbitrary input fit more than one. If the format's tool loads no file of a dialect, a repaired file follows the
+    // rules of its documentation.
     if let Some(repaired) = run(|out| C::repair(source, out, options)) {
         assert_walks::<C>(&repaired, Mode::Strict, "repair");
     }
@@ -58,7 +58,7 @@ fn convert<C: Codec>(source: &Source, sibling: &str, options: &Options) {
     }
 }
 
-/// The output of an edit, or nothing where the edit had a right to refuse.
+/// The output of an edit, or `None` if the edit was allowed to refuse.
 pub(super) fn run<T>(edit: impl FnOnce(&mut Vec<u8>) -> Result<T>) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     match edit(&mut out) {
@@ -75,7 +75,7 @@ pub(super) fn may_refuse(error: &Error) -> bool {
     matches!(error.kind(), Io(_) | Limit { .. } | Unrecognized(_) | Unsupported(_) | Usage(_))
 }
 
-/// An original may refuse a file that holds nothing, and so does the strict reader.
+/// A format's tool may refuse an empty file, and then so does the strict reader.
 fn says_empty(error: &Error) -> bool {
     const CODES: [&str; 3] = ["easyprofiler.empty-profile", "easyprofiler.no-descriptors", "easyprofiler.no-threads"];
     matches!(error.kind(), ErrorKind::Refused(finding) if CODES.contains(&finding.rule.code))
@@ -84,12 +84,12 @@ fn says_empty(error: &Error) -> bool {
 /// Reads the result of an edit to its end.
 pub(crate) fn assert_walks<C: Codec>(bytes: &[u8], mode: Mode, edit: &str) {
     let source = Source::bytes(bytes);
-    // Damage can make a file of one dialect look like one of the other; without it, it is what it was.
+    // Damage can make a file of one dialect look like the other; once repaired, it is what it was.
     if C::settle(&source, &Options::default()).is_ok_and(|sibling| sibling.is_some()) {
         return;
     }
     let mut options = options(mode, WIDE_WINDOW).thorough();
-    // Base64 makes one text of what were many records, and each of those may be longer than it was.
+    // Base64 joins many records into one text, and each of those may be longer than before.
     options.limits.record_bytes = options.limits.record_bytes.max(bytes.len());
     let reader = C::open(source, &options);
     if reader.as_ref().is_err_and(says_empty) {

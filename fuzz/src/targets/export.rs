@@ -1,4 +1,4 @@
-//! Export: whatever comes in, every target writes it, and our own formats read what they wrote.
+//! Export: every target writes any input, and Traceloom reads what it wrote in its own formats.
 
 use std::io::{self, Write};
 
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{Choices, WIDE_WINDOW, options, shapes};
 
-/// Writes the tables of `bytes` as one target: the input decides which, so that a run is quick.
+/// Writes the tables of `bytes` as one target; the input decides which, so that a run is fast.
 pub fn export<C: Codec>(bytes: &[u8]) {
     let Some(trace) = trace(bytes, Some(C::FORMAT.id)) else { return };
     let mut choices = Choices::of(bytes);
@@ -22,7 +22,7 @@ pub fn export<C: Codec>(bytes: &[u8]) {
     let options = chosen(target, &mut choices);
     if FORMATS.iter().any(|format| format.descriptor().id == id) {
         if let Some(written) = run(|out| write(target, &trace, &options, &mut Bounded::new(out))) {
-            // Some variants are those that their original writes and cannot open.
+            // Some variants are written by the format's tool but cannot be opened by it.
             let mode = if options.variant.is_none() { Mode::Strict } else { Mode::Lenient };
             (shapes::of(id).assert_walks)(&written, mode, "export");
         }
@@ -50,10 +50,10 @@ fn chosen(target: &Target, choices: &mut Choices) -> Options {
     chosen
 }
 
-/// A short input can unpack to more than is worth writing.
+/// A short input can expand to more than is worth writing.
 const MAX_BYTES: usize = 16 << 20;
 
-/// An output that is full at some point, as a disk is.
+/// An output that becomes full at some point, like a disk.
 struct Bounded<W> {
     out: W,
     left: usize,

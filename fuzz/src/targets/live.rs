@@ -1,4 +1,4 @@
-//! EasyProfiler's live protocol: any bytes from a peer, in any pieces, to either side.
+//! EasyProfiler's live protocol: any bytes from a peer, split in any way, to either side.
 
 use std::{
     io::{self, Read, Write},
@@ -13,7 +13,7 @@ use traceloom_easyprofiler::{
 
 use crate::{Choices, WIDE_WINDOW, options};
 
-/// Takes `bytes` for what a peer sends.
+/// Treats `bytes` as data from a peer.
 pub fn live(bytes: &[u8]) {
     let piece = 1 + Choices::of(bytes).below(64);
     assert_eq!(
@@ -38,11 +38,11 @@ pub fn live(bytes: &[u8]) {
 
     let mut peer = Peer { bytes, piece, sent: 0 };
     let _ = serve(&mut peer, &mut Still);
-    // The longest reply is that to a greeting or a request: 13 bytes to five.
+    // The longest reply is the one to a greeting or a request: 13 bytes for five.
     assert!(peer.sent <= 64 + bytes.len() * 3, "{} bytes were sent for {}", peer.sent, bytes.len());
 }
 
-/// The messages as bytes, with their payloads, and how the connection ends.
+/// The messages as bytes, with their payloads, and how the connection ended.
 fn decode(bytes: &[u8], piece: usize) -> (Vec<u8>, String) {
     let (mut decoder, mut again) = (Decoder::default(), Vec::new());
     for piece in bytes.chunks(piece) {

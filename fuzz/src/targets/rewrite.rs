@@ -1,4 +1,4 @@
-//! Rewriting: what was read comes out byte for byte.
+//! Rewriting: the output equals the input byte for byte.
 
 use std::borrow::Cow;
 
@@ -19,15 +19,15 @@ pub fn rewrite<C: Codec>(bytes: &[u8]) {
     let mut written = Vec::new();
     if let Err(error) = C::rewrite(&source, &mut written, &options) {
         assert_expected(&error, Mode::Lenient);
-        // Opening has recognized the file, so only a limit may stop the walk.
+        // Opening has accepted the file, so only a limit may stop the walk.
         assert!(!matches!(error.kind(), ErrorKind::Unrecognized(_)), "unrecognized after opening: {error}");
         return;
     }
     let subject = SUBJECTS.iter().find(|subject| subject.format().id == C::FORMAT.id).expect("every format is tested");
     if let (Cow::Owned(kept), mut again) = (subject.kept(bytes), subject.kept(&written)) {
-        // Of damaged data a reader may get more than we do here.
+        // A reader may recover more from damaged data than `kept` does.
         again.to_mut().truncate(kept.len());
-        // The same contents can be compressed in more than one way, so that the walks may differ.
+        // The same contents can be compressed in more than one way, so the walks may differ.
         return assert_same(&again, &kept);
     }
     assert_same(&written, bytes);
@@ -36,7 +36,7 @@ pub fn rewrite<C: Codec>(bytes: &[u8]) {
     assert_eq!(first, second, "equal bytes read differently");
 }
 
-/// Fails with the place where the bytes part; a dump of both would bury it.
+/// Fails with the position of the first difference; a dump of both would hide it.
 fn assert_same(written: &[u8], read: &[u8]) {
     let same = written.iter().zip(read).take_while(|(written, read)| written == read).count();
     let (written_len, read_len) = (written.len(), read.len());

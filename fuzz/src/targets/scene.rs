@@ -1,4 +1,4 @@
-//! Scene: whatever comes in, the page is drawn and its questions are answered.
+//! Scene: for any input, the page is drawn and its requests are answered.
 
 use traceloom_core::{Mode, Source};
 use traceloom_mapping::Options;
@@ -6,7 +6,7 @@ use traceloom_viewer::{Request, Router};
 
 use crate::{Choices, WIDE_WINDOW, options};
 
-/// Loads `bytes` and asks for a picture and for one more answer: the input decides which, so that a run is quick.
+/// Loads `bytes` and requests a picture and one other response; the input decides which, so that a run is fast.
 pub fn scene(bytes: &[u8]) {
     let mut reading = Options::default();
     reading.read = options(Mode::Lenient, WIDE_WINDOW);

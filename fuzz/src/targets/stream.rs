@@ -1,13 +1,13 @@
-//! Our own live stream: any bytes from a peer, in any pieces, to either side.
+//! Traceloom's live protocol: any bytes from a peer, split in any way, to either side.
 
 use traceloom_core::live::{Decoder, Frame, MAGIC, MAX_TOKEN_BYTES, accept, greeting, is_same_token, read_greeting};
 
 use crate::Choices;
 
-/// Takes `bytes` for what a peer sends.
+/// Treats `bytes` as data from a peer.
 pub fn stream(bytes: &[u8]) {
     let piece = 1 + Choices::of(bytes).below(64);
-    // Few inputs begin with an answer by chance.
+    // Few inputs start with an answer by chance.
     for sent in [bytes.to_vec(), [&MAGIC, bytes].concat(), [&accept("x"), bytes].concat()] {
         let whole = decode(&sent, sent.len().max(1));
         assert_eq!(decode(&sent, piece), whole, "pieces of {piece} bytes differ from the whole");
@@ -27,7 +27,7 @@ fn greet(bytes: &[u8]) {
     }
 }
 
-/// The data, the other frames, and how the connection ends.
+/// The data, the other frames, and how the connection ended.
 fn decode(bytes: &[u8], piece: usize) -> (Vec<u8>, Vec<String>) {
     let (mut decoder, mut data, mut frames) = (Decoder::default(), Vec::new(), Vec::new());
     for mut piece in bytes.chunks(piece) {

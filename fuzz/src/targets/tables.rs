@@ -1,4 +1,4 @@
-//! Tables: whatever comes in, the rows that come out fit together.
+//! Tables: the rows of any input are consistent.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use traceloom_model::{Columns, Filter, Flow, Integrity, Table, TableSink, TableS
 use super::edit::may_refuse;
 use crate::{WIDE_WINDOW, options};
 
-/// Pours all tables of `bytes`, and checks that ids resolve and spans nest.
+/// Reads all tables of `bytes`, and checks that ids resolve and spans nest.
 pub fn tables<C: Codec>(bytes: &[u8]) {
     let Some(trace) = trace(bytes, Some(C::FORMAT.id)) else { return };
     let mut checked = Checked { integrity: Integrity::default(), rows_left: MAX_ROWS };
@@ -24,7 +24,7 @@ pub fn tables<C: Codec>(bytes: &[u8]) {
     }
 }
 
-/// The bytes as a trace of the format, or of any; nothing where they are refused.
+/// The bytes as a trace of the given format, or of any; `None` if they are refused.
 pub(super) fn trace(bytes: &[u8], format: Option<&str>) -> Option<Trace> {
     let mut mapping = Options::default();
     mapping.read = options(Mode::Lenient, WIDE_WINDOW);
@@ -37,10 +37,10 @@ pub(super) fn trace(bytes: &[u8], format: Option<&str>) -> Option<Trace> {
     }
 }
 
-/// A short input can unpack to more rows than are worth checking.
+/// A short input can expand to more rows than are worth checking.
 const MAX_ROWS: usize = 100_000;
 
-/// Checks rows up to a number, then says stop.
+/// Checks up to a number of rows, then stops.
 struct Checked {
     integrity: Integrity,
     rows_left: usize,

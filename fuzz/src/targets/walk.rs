@@ -1,4 +1,4 @@
-//! One walk over the records of a file, with what must hold on every walk.
+//! One walk over the records of a file, with the checks that apply to every walk.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use traceloom_testkit::FieldHash;
 
 use crate::{MAX_FINDINGS, shapes};
 
-/// What a walk saw; equal for equal bytes, however they came in.
+/// The result of a walk; equal for equal bytes, however they were read.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) struct Walked {
-    /// Where the last record ended; `None` in or right after a compressed part, whose offsets count from its start.
+    /// Where the last record ended; `None` inside or right after a compressed part, whose offsets count from its start.
     pub(super) end: Option<u64>,
     /// The error that ended the walk before the end of the file.
     pub(super) error: Option<String>,
@@ -37,7 +37,7 @@ pub(super) fn walk<C: Codec>(mut reader: C::Reader, mode: Mode) -> Walked {
                 if !is_in_block && (adds_bytes || !shape.has_records_without_bytes) {
                     end = step(end, located.offset, located.len, kind);
                 }
-                // How a run of unexplained bytes is cut into records depends on the window.
+                // How a run of unexplained bytes is split into records depends on the window.
                 let unexplained = Some(kind).filter(|kind| matches!(*kind, "payload" | "residue"));
                 if unexplained.is_none() || run != unexplained {
                     hash.unsigned("offset", located.offset);
@@ -61,7 +61,7 @@ pub(super) fn walk<C: Codec>(mut reader: C::Reader, mode: Mode) -> Walked {
     Walked { end: end.filter(|_| !is_packed), error, hash: hash.value(), findings: findings.counts().clone() }
 }
 
-/// Where the next record has to begin, after one at `offset`; `None` where the file alone knows.
+/// Where the next record has to start, after the record at `offset`; `None` if only the file determines it.
 fn step(end: Option<u64>, offset: u64, len: u64, kind: &str) -> Option<u64> {
     if let Some(end) = end {
         assert_eq!(offset, end, "a record does not begin where the one before it ended");
@@ -76,7 +76,7 @@ fn step(end: Option<u64>, offset: u64, len: u64, kind: &str) -> Option<u64> {
     }
 }
 
-/// Errors that bytes alone may cause: lenient mode refuses only what is not a file of the format.
+/// Errors that input may cause: lenient mode refuses only files that are not of the format.
 pub(super) fn assert_expected(error: &Error, mode: Mode) {
     match error.kind() {
         ErrorKind::Io(_) | ErrorKind::Limit { .. } | ErrorKind::Unrecognized(_) => {}
