@@ -1,4 +1,4 @@
-//! The list of formats: one row each.
+//! The list of formats, one row per format.
 
 use traceloom_core::{Descriptor, Findings, Options, Result, Source};
 use traceloom_model::{Halt, Tables};
@@ -6,31 +6,31 @@ use traceloom_passes::Target;
 
 use crate::{growing::Grow, pipeline::Split, trace::Input};
 
-/// Starts to read a file that grows.
+/// Starts reading a growing file.
 pub(crate) type StartGrowing = fn(&Source, &Options) -> Result<Box<dyn Grow>>;
 
-/// A format with its way to the tables and back.
+/// A format with its conversions to and from tables.
 pub struct Mapping {
-    /// The format as data.
+    /// The format's descriptor.
     pub format: &'static Descriptor,
-    /// Tables to records.
+    /// Converts tables to records.
     pub target: &'static Target,
-    /// Reads a whole file into the tables; gives the problems of the file.
+    /// Reads a whole file into the tables; returns the findings of the file.
     pub(crate) to_tables: fn(&Input<'_>, &mut Tables<'_>) -> Result<Findings, Halt>,
-    /// The rows that several threads may make, if there are any.
+    /// The rows that several threads can make, if there are any.
     pub(crate) split: Option<&'static Split>,
-    /// Reads a file that grows, if that can be done piece by piece.
+    /// Reads a growing file, if the format can be read incrementally.
     pub(crate) grow: Option<StartGrowing>,
 }
 
 macro_rules! formats {
     ($($feature:literal $module:ident $format:path $(, split $split:path)? $(, grow $grow:path)?;)+) => {
-        /// Every format that this build has, by id.
+        /// Every format in this build, by id.
         pub static FORMATS: &[Mapping] = &[$(
             #[cfg(feature = $feature)]
             Mapping {
                 format: &$format,
-                // A page in a browser writes no traces, and is smaller without what does.
+                // A browser page writes no traces, and is smaller without the writers.
                 target: if cfg!(target_family = "wasm") { &Target::EMPTY } else { &crate::$module::from_tables::TARGET },
                 to_tables: crate::$module::to_tables::to_tables,
                 split: [$(&$split)?].first().copied(),

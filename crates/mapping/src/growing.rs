@@ -1,23 +1,23 @@
-//! A trace that is still written: its rows come as its bytes do.
+//! Traces that are still being written: rows arrive as bytes do.
 
 use traceloom_core::Result;
 use traceloom_model::{Filter, Halt, Table, TableSink, Tables, trackers::Strings};
 
 use crate::{FORMATS, Trace};
 
-/// What a mapper does for a file that grows.
+/// Reads a growing file of one format.
 pub(crate) trait Grow: Send {
-    /// Makes rows of what was written since the last time.
+    /// Makes rows of the bytes written since the last call.
     fn advance(&mut self, tables: &mut Tables<'_>) -> Result<(), Halt>;
 
-    /// Makes rows of what never ended, after the last byte.
+    /// Makes rows of spans that never ended, after the last byte.
     fn finish(&mut self, tables: &mut Tables<'_>) -> Result<(), Halt>;
 }
 
-/// Reads a trace that grows; each call costs what is new.
+/// Reads a growing trace; the cost of each call depends only on what is new.
 ///
-/// The rows are those that the whole file has, with the same ids, except that spans come in the order of their ends, and
-/// that tables which only a whole file can fill stay empty.
+/// The rows are those of the whole file, with the same ids, except that spans come in the order in which they end, and
+/// that tables that only a whole file can fill stay empty.
 pub struct Growing {
     grow: Box<dyn Grow>,
     trace_id: u64,
@@ -33,12 +33,12 @@ impl Growing {
         Ok(Some(Self { grow, trace_id: trace.id, strings: Strings::default() }))
     }
 
-    /// Hands over what was written since the last time.
+    /// Sends the rows written since the last call to the sink.
     pub fn advance(&mut self, sink: &mut dyn TableSink) -> Result<()> {
         self.pass_on(sink, |grow, tables| grow.advance(tables))
     }
 
-    /// Hands over spans that never ended; nothing is written any more.
+    /// Sends spans that never ended to the sink; the file is complete.
     pub fn finish(mut self, sink: &mut dyn TableSink) -> Result<()> {
         self.pass_on(sink, |grow, tables| grow.finish(tables))
     }
@@ -49,7 +49,7 @@ impl Growing {
         work: impl FnOnce(&mut dyn Grow, &mut Tables<'_>) -> Result<(), Halt>,
     ) -> Result<()> {
         let mut tables = Tables::new(self.trace_id, Filter::default(), sink);
-        // Rows refer to names by their numbers, which stay.
+        // Rows refer to names by their numbers, which must not change.
         std::mem::swap(&mut tables.strings, &mut self.strings);
         let outcome = work(&mut *self.grow, &mut tables)
             .and_then(|()| Table::ALL.into_iter().try_for_each(|table| tables.flush(table)));

@@ -1,4 +1,4 @@
-//! From the records of any format to the tables, and back.
+//! Converts the records of any format to tables, and back.
 //!
 //! ```no_run
 //! use traceloom_mapping::{Options, ingest, open};
@@ -13,7 +13,7 @@
 //! ```
 
 #![forbid(unsafe_code)]
-// With some of the formats only, some of the code that they share is not used.
+// If only some formats are enabled, some of the shared code is unused.
 #![cfg_attr(
     not(all(
         feature = "cnanolog",

@@ -1,4 +1,4 @@
-//! What the walks over a file hand over to the thread of the caller, and how several walks share the rows.
+//! How the walks over a file deliver rows to the caller's thread, and how several walks share the rows.
 
 use std::cell::RefCell;
 
@@ -6,7 +6,7 @@ use arrow_array::RecordBatch;
 use traceloom_core::{Findings, Result, Turns};
 use traceloom_model::{Columns, Flow, Halt, Table, TableSink, Tables, Wanted};
 
-/// What a walk gives, in its order.
+/// The output of a walk, in order.
 pub(crate) enum Step {
     Batch(Table, RecordBatch),
     Findings(Findings),
@@ -14,20 +14,20 @@ pub(crate) enum Step {
 
 /// The rows of a format that several walks over a file may make in turns.
 pub(crate) struct Split {
-    /// Their tables; the rows of all others are made by the first walk.
+    /// The tables; the rows of all others are made by the first walk.
     pub(crate) tables: &'static [Table],
-    /// Whether making what is wanted of them costs much more than the walk itself.
+    /// Whether making the wanted columns costs much more than the walk itself.
     pub(crate) pays: fn(&Wanted) -> bool,
 }
 
 impl Split {
-    /// What a walk has to make besides the first one.
+    /// What a walk other than the first has to make.
     pub(crate) fn share(&self, wanted: &Wanted) -> Wanted {
         self.tables.iter().fold(Wanted::nothing(), |share, table| share.and(*table, wanted.columns(*table)))
     }
 }
 
-/// The end at which a walk hands over what it makes.
+/// Where a walk delivers its output.
 pub(crate) struct Outlet<'o, 't> {
     wanted: Wanted,
     turns: RefCell<&'o mut Turns<'t, Step>>,
@@ -58,9 +58,9 @@ impl TableSink for &Outlet<'_, '_> {
     }
 }
 
-/// What a mapper sees of the walks beside its own.
+/// A mapper's view of the other walks.
 pub(crate) trait Share {
-    /// Ends a turn: sends the rows of these tables; says whether the rows that follow are its own to make.
+    /// Ends a turn: sends the rows of these tables; returns whether this walk makes the rows that follow.
     fn end_turn(&self, split: &Split, tables: &mut Tables<'_>) -> Result<bool, Halt>;
 
     /// Whether this walk makes the rows of the first turn, and of the tables that are not split.
@@ -69,7 +69,7 @@ pub(crate) trait Share {
     /// How many walks there are.
     fn walks(&self) -> usize;
 
-    /// Leaves the rest to a single walk, because what follows depends on rows that other walks make.
+    /// Leaves the rest to a single walk, because it depends on rows that other walks make.
     fn give_up(&self) -> Halt;
 }
 

@@ -8,19 +8,19 @@ use traceloom_passes::{Axis, Shifted, TraceFacts};
 
 use crate::Trace;
 
-/// Traces, one after the other, with times that count from the zero of their axis.
+/// Traces, one after the other, with times on their common axis.
 #[derive(Debug, Default)]
 pub struct TraceSet {
     traces: Vec<Arc<Trace>>,
     axis: Axis,
 }
 
-/// How traces come onto one axis.
+/// How traces are placed on one axis.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct AxisOptions {
-    /// What the user says.
+    /// Offsets set by the user.
     pub offsets: Vec<Offset>,
-    /// Whether traces without an offset are placed by what they know; otherwise they keep their own times.
+    /// Whether traces without an offset are placed automatically; otherwise they keep their times.
     pub is_automatic: bool,
 }
 
@@ -30,22 +30,22 @@ impl Default for AxisOptions {
     }
 }
 
-/// Where the user puts a trace.
+/// The offset of one trace.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Offset {
-    /// The path of the trace, as it was named.
+    /// The path of the trace, as given by the user.
     pub path: PathBuf,
-    /// Added to all of its times.
+    /// Added to all times of the trace.
     pub offset_ns: i64,
 }
 
 impl TraceSet {
-    /// These traces, each where it belongs.
+    /// Places these traces automatically.
     pub fn new(traces: impl IntoIterator<Item = Trace>) -> Result<Self> {
         Self::aligned(traces, &AxisOptions::default())
     }
 
-    /// These traces; one that comes twice is taken once, because its ids would.
+    /// Places these traces; duplicates are dropped, because their ids would collide.
     pub fn aligned(traces: impl IntoIterator<Item = Trace>, options: &AxisOptions) -> Result<Self> {
         let mut known: Vec<Arc<Trace>> = Vec::new();
         for trace in traces {
@@ -57,12 +57,12 @@ impl TraceSet {
         Ok(Self { traces: known, axis })
     }
 
-    /// The traces, each with the times of its file.
+    /// The traces, each with the times in its file.
     pub fn traces(&self) -> &[Arc<Trace>] {
         &self.traces
     }
 
-    /// The axis; its numbers are those of [`TraceSet::traces`].
+    /// The axis; its numbers are indices of [`TraceSet::traces`].
     pub fn axis(&self) -> &Axis {
         &self.axis
     }
@@ -74,7 +74,7 @@ impl TraceSet {
     }
 }
 
-/// A file is only opened for its facts if it could move.
+/// A file is opened for its facts only if it could move.
 fn axis(traces: &[Arc<Trace>], options: &AxisOptions) -> Result<Axis> {
     let mut facts = vec![TraceFacts::default(); traces.len()];
     if options.is_automatic && traces.len() > 1 {
@@ -99,7 +99,7 @@ impl TableSource for TraceSet {
     }
 }
 
-/// Pours traces one after the other, until the sink has enough; says whether it has.
+/// Sends traces one after the other until the sink stops; returns whether it did.
 pub fn pour_in_turn(
     traces: impl Iterator<Item = impl TableSource>,
     filter: &Filter,
@@ -115,7 +115,7 @@ pub fn pour_in_turn(
     Ok(Flow::Continue)
 }
 
-/// A stop ends not only the trace at hand.
+/// A stop ends the whole set, not only the current trace.
 struct Remembering<'s> {
     sink: &'s mut dyn TableSink,
     is_stopped: bool,

@@ -1,4 +1,4 @@
-//! What mappers of all formats do alike.
+//! Code shared by the mappers of all formats.
 
 use std::borrow::Cow;
 
@@ -26,13 +26,13 @@ pub(crate) fn report_clock(clock: &Clock, findings: &mut Findings) -> Result<()>
     }
 }
 
-/// How to read a file for its tables: as closely as it takes if anybody wants to know what is wrong with it.
+/// How to read a file for its tables: with every check if findings are wanted.
 pub(crate) fn reading(input: &Input<'_>) -> Options {
     let options = input.options.read.clone();
     if input.is_checked { options.thorough() } else { options }
 }
 
-/// What a mapper knows about its file, for the one row of `traces`.
+/// The facts about a file for its row of `traces`.
 pub(crate) struct Facts<'a> {
     pub(crate) format: &'static Descriptor,
     pub(crate) version: &'a str,
@@ -64,7 +64,7 @@ pub(crate) fn push_trace(input: &Input<'_>, facts: &Facts<'_>, tables: &mut Tabl
     })
 }
 
-/// Pushes the table of findings, ids in the order given.
+/// Pushes the table of findings, with ids in the given order.
 pub(crate) fn push_findings(findings: &[&Findings], tables: &mut Tables<'_>) -> Result<(), Halt> {
     if !tables.wants(Table::Findings) {
         return Ok(());
@@ -81,7 +81,7 @@ pub(crate) fn push_findings(findings: &[&Findings], tables: &mut Tables<'_>) -> 
     Ok(())
 }
 
-/// Text of a file, with what is no UTF-8 replaced.
+/// Text from a file, with invalid UTF-8 replaced.
 pub(crate) fn text(bytes: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes)
 }
@@ -92,9 +92,9 @@ pub(crate) enum Datum<'a> {
     Bytes(&'a [u8]),
     Float(f64),
     Int(i64),
-    /// The argument is there and has no value.
+    /// The argument exists but has no value.
     Null,
-    /// A text in which bytes that are no UTF-8 were replaced, and the bytes.
+    /// A text in which invalid UTF-8 was replaced, and the original bytes.
     Replaced(&'a str, &'a [u8]),
     Text(&'a str),
     Unsigned(u64),
@@ -106,9 +106,9 @@ pub(crate) struct Argument<'a> {
     pub(crate) owner_table: Table,
     pub(crate) owner_id: i64,
     pub(crate) key: Named<'a>,
-    /// Which element, where the argument is an array.
+    /// The index of the element, if the argument is an array.
     pub(crate) idx: Option<u32>,
-    /// Its type, in the words of the format.
+    /// The argument's type, as the format calls it.
     pub(crate) kind: Named<'a>,
     pub(crate) value: Datum<'a>,
 }
@@ -117,7 +117,7 @@ pub(crate) struct Argument<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Args {
     next_id: i64,
-    /// The names of tables that owned one: no lookup for each row.
+    /// The names of tables that own arguments, cached to avoid a lookup per row.
     owners: [Option<Symbol>; Table::ALL.len()],
 }
 
@@ -154,7 +154,7 @@ impl Args {
         *self.owners[table as usize].get_or_insert_with(|| tables.strings.intern(table.name()))
     }
 
-    /// Numbers arguments that are left out: ids do not depend on the filter.
+    /// Numbers arguments that are left out, so that ids do not depend on the filter.
     pub(crate) fn skip(&mut self, count: usize) {
         self.next_id += count as i64;
     }

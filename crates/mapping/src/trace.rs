@@ -1,4 +1,4 @@
-//! One trace: what it is called, and the way of its records to a sink.
+//! One trace: its identity, and the path of its records to a sink.
 
 use std::{
     ops::ControlFlow,
@@ -21,48 +21,48 @@ use crate::{
 pub struct Options {
     /// How to read the file.
     pub read: traceloom_core::Options,
-    /// Rows that may be left out.
+    /// Selects rows; others may be left out.
     pub filter: Filter,
-    /// Whether evals of one place are added together in `line_times` and `calls` (NYTProf).
+    /// Whether evals of one call site are merged in `line_times` and `calls` (NYTProf).
     pub merge_evals: bool,
-    /// Told at the end of each walk over the file what is wrong with it, as far as that walk could see.
+    /// Called at the end of each walk over the file with the findings of that walk.
     pub told: Option<fn(&Path, &Findings)>,
 }
 
-/// A trace that is ready to become tables, as often as wanted; cloning it is cheap.
+/// A trace that can be converted to tables any number of times; cloning it is cheap.
 #[derive(Clone, Debug)]
 pub struct Trace {
-    /// Where it came from.
+    /// Path of the file.
     pub path: PathBuf,
     /// Its format and bytes.
     pub opened: Opened,
-    /// What `trace_id` holds.
+    /// The value of `trace_id`.
     pub id: u64,
     /// How to make its tables.
     pub options: Options,
 }
 
-/// Opens a file and recognizes its format, unless `from` names it.
+/// Opens a file and detects its format, unless `from` names it.
 pub fn open(path: &Path, from: Option<&str>, options: &Options) -> Result<Trace> {
     let source = Source::open(path, &options.read.limits)?;
     Trace::new(path, source, from, options)
 }
 
 impl Trace {
-    /// A trace from any source; `path` is what it is called.
+    /// A trace from any source; `path` is its name.
     pub fn new(path: &Path, source: Source, from: Option<&str>, options: &Options) -> Result<Self> {
         let opened = traceloom_open::open(source, path, from, &options.read)?;
         let id = identity(&opened.source)?;
         Ok(Self { path: path.to_owned(), opened, id, options: options.clone() })
     }
 
-    /// The id of its format.
+    /// The id of the format.
     pub fn format(&self) -> &'static str {
         self.opened.format.descriptor().id
     }
 
-    /// The same trace, for a look at a few facts: whoever reads it in earnest is told what is wrong with it, and no thread
-    /// reads ahead of a sink that soon has enough.
+    /// The same trace, for reading a few facts: it reports no findings, which a full read will do, and no thread reads
+    /// ahead of a sink that stops early.
     pub fn quiet(&self) -> impl TableSource {
         Quiet(self)
     }
@@ -85,7 +85,7 @@ impl TableSource for Trace {
     }
 }
 
-/// The id is of the contents, so that a copy or a compressed file is the same trace.
+/// The id is derived from the contents, so that a copy or a compressed file is the same trace.
 const IDENTITY_BYTES: usize = 64 << 10;
 
 fn identity(source: &Source) -> Result<u64> {
@@ -98,20 +98,20 @@ fn identity(source: &Source) -> Result<u64> {
     Ok(XxHash64::oneshot(0, &bytes))
 }
 
-/// What one mapper is given.
+/// The input of a mapper.
 pub(crate) struct Input<'a> {
     pub(crate) source: &'a Source,
     pub(crate) path: &'a Path,
     pub(crate) options: &'a Options,
-    /// Whether this walk has to find everything that is wrong with the file.
+    /// Whether this walk has to find all problems of the file.
     pub(crate) is_checked: bool,
     pub(crate) share: &'a dyn Share,
 }
 
-/// Fills the tables that the sink wants; ends early, without an error, where the sink says stop.
+/// Fills the tables that the sink wants; returns early, without an error, when the sink says stop.
 ///
-/// The rows of a trace and their ids are the same whatever is wanted, and batches are the same however many threads
-/// there are. The sink stays on the thread of the caller.
+/// The rows of a trace and their ids are the same whatever is wanted, and batches are the same for any number of
+/// threads. The sink stays on the caller's thread.
 pub fn ingest(trace: &Trace, options: &Options, sink: &mut dyn TableSink) -> Result<()> {
     let id = trace.format();
     let mapping = FORMATS.iter().find(|mapping| mapping.format.id == id);
@@ -123,7 +123,7 @@ pub fn ingest(trace: &Trace, options: &Options, sink: &mut dyn TableSink) -> Res
         threads => split.map_or(1, |_| threads),
     };
     let walk = |turns: &mut Turns<'_, Step>| {
-        // Checks change no row unless they refuse the file, and only the findings of the first walk are told.
+        // Checks change no row unless they refuse the file, and only the findings of the first walk are reported.
         let reports = turns.is_first() || options.read.mode == Mode::Strict;
         let is_checked = reports && !wanted.columns(Table::Findings).is_empty();
         let share = split.filter(|_| !turns.is_first()).map(|split| split.share(&wanted));

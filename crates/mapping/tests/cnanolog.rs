@@ -1,4 +1,4 @@
-//! CNanoLog in tables: goldens, damage, parts.
+//! CNanoLog in tables: goldens, damage, ranges.
 
 mod checks;
 mod common;
@@ -13,7 +13,7 @@ use traceloom_model::{Batches, Columns, Filter, Table, Wanted, args, attributes,
 
 use crate::checks::{Counted, OneBatch};
 
-/// A log entry as the tables have it, in the words of `traceloom log --json`.
+/// A log entry from the tables, in the form of `traceloom log --json`.
 fn log_rows(batches: &Batches) -> Vec<Json> {
     let mut rows = Vec::new();
     for batch in batches.table(Table::Logs) {
@@ -66,7 +66,7 @@ fn unhex(text: &str) -> Vec<u8> {
     digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
 }
 
-/// A text of the golden, which has its bytes where they are no UTF-8.
+/// A text in the golden, which has hexadecimal bytes if it is not UTF-8.
 fn shown(value: &Json) -> Json {
     match value["hex"].as_str() {
         Some(bytes) => json!(String::from_utf8_lossy(&unhex(bytes))),
@@ -79,7 +79,7 @@ fn unix_origin_ns(batches: &Batches) -> Option<i64> {
     traces::View::of(batch).unwrap().unix_origin_ns.get(0)
 }
 
-/// The row that the golden asks for.
+/// The row that the golden requires.
 fn expected_row(id: usize, entry: &Json, sites: &HashMap<u64, &Json>, origin: Option<i64>) -> Json {
     let site = sites.get(&entry["id"].as_u64().expect("an entry has the id of its site"));
     let ts_ns = entry["t_ns"].as_i64().map(|time| time - origin.expect("times have an origin"));
@@ -101,7 +101,7 @@ fn expected_row(id: usize, entry: &Json, sites: &HashMap<u64, &Json>, origin: Op
     })
 }
 
-/// The arguments that the golden asks for.
+/// The arguments that the golden requires.
 fn expected_args(entry: &Json, is_known: bool) -> Vec<Json> {
     if let Some(args) = entry["args"].as_array() {
         return args.iter().enumerate().map(|(number, arg)| expected_arg(number, arg)).collect();
@@ -194,7 +194,7 @@ fn check_header(golden: &Json, batches: &Batches, path: &Path) {
     assert_eq!(trace.unix_origin_ns.get(0), Some(seconds * 1_000_000_000 + nanoseconds), "{}", path.display());
 }
 
-/// Compares a log with its golden; its reader stops at damage, ours goes on.
+/// Compares a log with its golden, whose reader stops at damage, while ours continues.
 fn check(path: &Path, golden: &Json) -> usize {
     let trace = common::trace(path);
     let (batches, verdict) = common::tables(&trace);
@@ -243,7 +243,7 @@ fn the_tables_say_what_the_goldens_say() {
     }
 }
 
-/// Whatever a file looks like, the rows are those of `traceloom log --json`.
+/// The rows of any file are those of `traceloom log --json`.
 #[test]
 fn every_log_is_told_as_the_log_command_tells_it() {
     for path in common::below(&common::fixtures().join("cnanolog"), ".clog") {
@@ -329,7 +329,7 @@ fn only_what_is_wanted_is_read() {
     let bytes = sample::write(Vec::new(), 40_000).expect("the sample can be written");
     let len = bytes.len() as u64;
     let counted = Counted::new(bytes);
-    // With more threads, walks are some batches ahead of the sink.
+    // With more threads, walks are several batches ahead of the sink.
     let limits = Limits::with(|limits| (limits.window_bytes, limits.threads) = (16 << 10, 1));
     let options = Options { read: traceloom_core::Options::default().with_limits(limits), ..Options::default() };
     let trace = Trace::new(Path::new("s.clog"), counted.source(), Some("cnanolog"), &options).expect("it opens");
@@ -353,7 +353,7 @@ fn only_what_is_wanted_is_read() {
     assert!(found == 1 && read < len / 4, "{found} batches, {read} of {len} bytes");
 }
 
-/// Without a start in the header the first entry is the origin.
+/// Without a start in the header, the first entry is the origin.
 #[test]
 fn the_first_entry_is_the_origin_where_the_header_has_none() {
     let mut bytes = sample::sample().expect("the sample can be written").bytes;
@@ -361,7 +361,7 @@ fn the_first_entry_is_the_origin_where_the_header_has_none() {
     assert_eq!((usual.start_ticks, usual.unix_ns), (Some(7_200_000_000_000), Some(1_767_607_200_250_000_000)));
     assert_eq!(usual.native_ns, 3_000_000_000_000);
     bytes[16..24].fill(0);
-    // The whole file is read for the first and the last time, the first entry for the rest.
+    // The whole file is read for the first and last timestamp, and only the first entry for the rest.
     for columns in [Columns::ALL, ClockRows::COLUMNS] {
         let found = clock_of(bytes.clone(), columns);
         let first = found.start_ticks.expect("the first entry has a time");
@@ -374,7 +374,7 @@ fn the_first_entry_is_the_origin_where_the_header_has_none() {
 }
 
 select! {
-    /// What a file says of its clock before its first entry.
+    /// The clock columns that are known before the first entry.
     struct ClockRows of traces { start_ticks, unix_origin_ns, start_native_ns }
 }
 
@@ -402,7 +402,7 @@ fn clock_of(bytes: Vec<u8>, columns: Columns) -> Clock {
     }
 }
 
-/// Cut anywhere behind its header or with a byte changed, a file still gives tables that fit together.
+/// Cut anywhere after its header or with a byte changed, a file still gives consistent tables.
 #[test]
 fn cut_and_damaged_files_give_whole_tables() {
     for path in common::below(&common::fixtures().join("cnanolog"), ".clog") {

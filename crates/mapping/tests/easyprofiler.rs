@@ -1,4 +1,4 @@
-//! EasyProfiler: the tables against what the original reader says, and what every mapper promises.
+//! EasyProfiler: compares the tables with easy_profiler's reader, and checks what every mapper guarantees.
 
 mod common;
 #[path = "easyprofiler/golden.rs"]
@@ -36,10 +36,11 @@ const FILLED: [Table; 12] = [
     Table::Logs,
 ];
 
-/// Files whose blocks overlap: the format allows it, and the original nests them as it can. One has a block of zeros.
+/// Files whose blocks overlap: the format allows it, and easy_profiler nests them as well as it can. One has a block of
+/// zeros.
 const OVERLAPPING: [&str; 3] = ["ez-zeroed-block.prof", "syn_clamp_to_begin.prof", "v210_overlapping_shapes.prof"];
 
-/// The fixtures, and those of the folder that `TRACELOOM_CORPUS` names.
+/// The fixtures, and those in the folder named by `TRACELOOM_CORPUS`.
 fn files(ending: &str) -> Vec<PathBuf> {
     let mut files = below(&fixtures().join("easyprofiler"), ending);
     if let Some(corpus) = env::var_os("TRACELOOM_CORPUS") {
@@ -181,7 +182,7 @@ fn a_filter_drops_only_rows_outside() {
     assert!(some.iter().all(|row| full.contains(row)) && !some.is_empty() && some.len() < full.len());
 }
 
-/// Takes one batch.
+/// Accepts one batch, then stops.
 struct Impatient {
     batches: usize,
 }
@@ -208,7 +209,7 @@ fn a_sink_that_has_enough_is_left_alone() {
 #[test]
 fn header_and_descriptors_come_without_reading_further() {
     let whole = sample::sample().unwrap().bytes;
-    // Cut behind the first thread's head, where strict reading of the rest would fail.
+    // Cut after the first thread's head, where strict reading of the rest would fail.
     let mut bytes = whole[..1_200].to_vec();
     bytes.extend([0xff; 64]);
     let trace = of_bytes(bytes);
@@ -335,7 +336,7 @@ fn block(descriptor: u32, begin: u64, end: u64) -> Record<'static> {
     Record::Block(Block::new(descriptor, begin, end))
 }
 
-/// A file of these records, behind a descriptor of blocks and one of events.
+/// A file of these records, after a descriptor of blocks and one of events.
 fn of_records(cpu_frequency: i64, begin_time: u64, records: &[Record<'_>]) -> Trace {
     let descriptor = |id, block_type| {
         let (name, file) = (Name::new(b"name"), Name::new(b"a.cpp"));

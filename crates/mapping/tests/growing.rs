@@ -16,7 +16,7 @@ fn wanted() -> Batches {
     Batches::of(tables.into_iter().fold(Wanted::nothing(), wants))
 }
 
-/// All rows as text, by table and id: the last one of an id counts.
+/// All rows as text, by table and id: the last row with an id counts.
 fn rows(batches: &Batches) -> BTreeMap<(&'static str, i64), String> {
     let mut rows = BTreeMap::new();
     for batch in batches.table(Table::Spans) {

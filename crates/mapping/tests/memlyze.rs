@@ -1,4 +1,4 @@
-//! Memlyze in tables: goldens, damage, parts.
+//! Memlyze in tables: goldens, damage, ranges.
 
 mod checks;
 mod common;
@@ -116,7 +116,7 @@ fn ns(us: u64) -> i64 {
     i64::try_from(u128::from(us) * 1000).unwrap_or(i64::MAX)
 }
 
-/// What the rows have to be, from the golden alone.
+/// The expected rows, computed from the golden alone.
 #[derive(Debug, Default)]
 struct Expected {
     taken: BTreeMap<i64, Taken>,
@@ -190,7 +190,7 @@ impl<'a> Walk<'a> {
     fn end(&mut self, old: i64, id: i64, fate: &str) {
         let now_us = self.now_us;
         let row = self.expected.taken.get_mut(&old).expect("it was taken");
-        // No golden has an allocation that lives beyond what nanoseconds can say.
+        // No golden has an allocation that lives longer than nanoseconds can represent.
         let lifetime_ns = ns(now_us) - row.ts_ns;
         (row.fate, row.freed_ts_ns, row.end_id) = (fate.to_owned(), Some(ns(now_us)), Some(id));
         row.lifetime_ns = Some(lifetime_ns);
@@ -203,7 +203,7 @@ fn is_growth(golden: &Json) -> bool {
         && golden["summary"]["events"] != 0
 }
 
-/// The calls of a stack as the golden has them.
+/// The calls of a stack in the golden.
 fn expected_calls(golden: &Json, stack: u64) -> Vec<Call> {
     let metadata = &golden["metadata"];
     let Some(frames) = metadata["stack_traces"][stack.to_string()].as_array() else {
@@ -229,7 +229,7 @@ fn check_events(golden: &Json, batches: &Batches, place: &str) {
         walk.event(id as i64, event);
     }
     let expected = walk.expected;
-    // The golden's reader stops at a padded varint, ours reads on.
+    // The golden's reader stops at a padded varint; ours continues.
     let count = golden_events.len() as i64;
     let is_cut = golden["warnings"].to_string().contains("overlong varint");
     let is_inside = |id: i64| id < count || !is_cut;
@@ -287,7 +287,7 @@ fn check_metadata(golden: &Json, batches: &Batches, place: &str) {
     }
 }
 
-/// The most bytes that lived at once, from the table alone.
+/// The peak of live bytes, from the table alone.
 fn peak(rows: &[Taken]) -> i128 {
     let mut changes: BTreeMap<i64, i128> = BTreeMap::new();
     for row in rows {
@@ -379,7 +379,7 @@ fn the_tables_say_what_the_goldens_say() {
     }
 }
 
-/// Packed events are the same events; the order of rows is the one that the mapper promises.
+/// Packed events are the same events; rows have the order that the mapper guarantees.
 #[test]
 fn packed_files_make_the_same_tables() {
     let fixtures = common::fixtures().join("memlyze");
@@ -439,7 +439,7 @@ fn a_filter_drops_what_is_outside_and_nothing_else() {
     assert!(expected.len() > 100 && expected.len() < rows.len() / 3);
     let everything = common::filtered(&trace, Wanted::everything(), filter.clone());
     assert_eq!(taken(&everything), expected);
-    // Where nothing but frees and events is wanted, reading ends with the filter.
+    // If only frees and events are wanted, reading stops at the end of the filter.
     let few = Wanted::nothing().and(Table::Frees, Columns::ALL).and(Table::Events, Columns::ALL);
     for batches in [&everything, &common::filtered(&trace, few.and(Table::Args, Columns::ALL), filter.clone())] {
         let frees: Vec<_> = given_back(&all).into_iter().filter(|free| filter.takes_time(free.1)).collect();
@@ -487,7 +487,7 @@ fn only_what_is_wanted_is_read() {
     assert!(found == 1 && few < len / 4, "{found} batches, {few} of {len} bytes");
 }
 
-/// Every file, cut anywhere behind its header or with a byte changed, gives tables that fit together.
+/// Every file, cut anywhere after its header or with a byte changed, gives consistent tables.
 #[test]
 fn cut_and_damaged_files_give_whole_tables() {
     for path in common::below(&common::fixtures().join("memlyze"), ".mlyze") {

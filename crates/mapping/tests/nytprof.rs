@@ -1,4 +1,4 @@
-//! NYTProf in tables: goldens, damage, parts.
+//! NYTProf in tables: goldens, damage, ranges.
 
 mod checks;
 mod common;
@@ -20,7 +20,7 @@ use traceloom_nytprof::{create, raw::FidFlags, sample};
 
 use crate::checks::{Counted, OneBatch};
 
-/// The profiles below a folder, without those of the other dialect.
+/// The profiles below a folder, except those of the other dialect.
 fn profiles(folder: &Path) -> Vec<PathBuf> {
     let mut found = common::below(folder, ".nytprof");
     found.retain(|path| !path.components().any(|part| part.as_os_str() == "pynytprof"));
@@ -52,7 +52,7 @@ fn the_tables_say_what_the_goldens_say() {
             let (batches, verdict) = common::tables(&trace);
             assert!(verdict.overlaps.is_empty() || is_synthetic(&path), "{place}: {:?}", verdict.overlaps);
             let chunks = common::json(&chunks);
-            // Where the original gives up we read on.
+            // Traceloom reads on where Devel::NYTProf gives up.
             if chunks.get("error").is_none() {
                 golden::check_chunks(chunks["chunks"].as_array().expect("records"), &batches, &place);
             }
@@ -96,7 +96,7 @@ fn evals_are_merged_as_the_loader_does_it() {
     assert!(merged > 3, "{merged} profiles with evals");
 }
 
-/// Calls of one sub after the other do not overlap, and all lie in the time of the trace.
+/// Consecutive calls do not overlap, and all are within the time of the trace.
 #[test]
 fn calls_follow_each_other() {
     for path in profiles(&common::fixtures().join("nytprof")) {
@@ -119,7 +119,7 @@ fn calls_follow_each_other() {
     }
 }
 
-/// Damaged or not: an error, or tables that fit together, whole and in parts.
+/// Damaged or not: an error, or consistent tables, whole and in parts.
 #[test]
 fn every_profile_can_be_read_or_is_refused() {
     let mut read = 0;
@@ -141,7 +141,7 @@ fn every_profile_can_be_read_or_is_refused() {
     assert!(read > 90, "{read} profiles");
 }
 
-/// Whatever bytes are changed, ids resolve and depths fit; a child may reach out of its parent where the times are lies.
+/// Whatever bytes are changed, ids resolve and depths fit; a child may extend beyond its parent if the times are wrong.
 #[test]
 fn damage_makes_no_tables_that_do_not_fit_together() {
     for name in [
@@ -175,7 +175,7 @@ fn a_filter_leaves_out_only_what_is_outside() {
     assert_eq!(found, expected);
 }
 
-/// A profile with as many source lines as asked for.
+/// A file that is not defined has its number as its name.
 #[test]
 fn what_is_in_an_undefined_file_has_its_number() {
     for (name, fid) in [("fid-undefined-stmt", 2), ("fid-zero", 0)] {
@@ -191,6 +191,7 @@ fn what_is_in_an_undefined_file_has_its_number() {
     }
 }
 
+/// A profile with this many source lines.
 fn long_profile(lines: u32) -> Vec<u8> {
     let mut writer = create(Vec::new(), &Header::default()).expect("memory takes it");
     let (name, odd_bytes) = (Str::new(b"long.pl"), None);
@@ -304,7 +305,7 @@ fn stacks_are_the_paths_of_spans() {
     }
 }
 
-/// Two calls inside of one, with statements before, between and after.
+/// Two calls inside another one, with statements before, between and after.
 #[test]
 fn calls_lie_where_the_statements_put_them() {
     let events = [
@@ -332,7 +333,7 @@ fn calls_lie_where_the_statements_put_them() {
     assert_eq!(found, expected);
 }
 
-/// What was entered and not left has no end, and neither has what nothing but a call inside tells of.
+/// A call that was entered and not left has no end, and neither has one that is known only from a call inside it.
 #[test]
 fn calls_that_never_return_are_there() {
     let events = [entered(4), time(5), entered(9), time(1), entered(12), time(2), left(3, 2.0, 2.0, b"leaf"), time(1)];

@@ -1,4 +1,4 @@
-//! Pynytprof in tables: goldens, damage, parts.
+//! Pynytprof in tables: goldens, damage, ranges.
 
 mod checks;
 mod common;
@@ -55,7 +55,7 @@ fn ns(ticks: &Json) -> i64 {
     i64::try_from(u128::from(number(ticks)) * 100).unwrap_or(i64::MAX)
 }
 
-/// Of a damaged file more may come out than the golden has.
+/// A damaged file may yield more than the golden has.
 fn assert_begins<T: std::fmt::Debug + PartialEq>(found: &[T], expected: &[T], golden: &Json, place: &str) {
     let is_damaged = golden.get("after_end").is_some();
     let shown = if is_damaged { found.get(..expected.len()).unwrap_or(found) } else { found };
@@ -120,13 +120,13 @@ fn check_files(golden: &Json, batches: &Batches, place: &str) -> BTreeMap<u64, S
     }
     let named: Vec<_> = found.iter().map(|(id, (name, ..))| (*id as u64, name.clone())).collect();
     let expected: Vec<_> = names.clone().into_iter().collect();
-    // Of a damaged file, and of one with records of the real stream, more may come out than the golden has.
+    // A damaged file, or one with records of the real stream, may yield more than the golden has.
     let is_whole = golden.get("after_end").is_none() && golden.get("chunks").is_some();
     assert!(named == expected || !is_whole && expected.iter().all(|file| named.contains(file)), "{place}: {named:?}");
     names
 }
 
-/// Numbers of the files that figures are in; the document has no names for them.
+/// Numbers of the files with sums; the documented layout has no names for them.
 fn used_files(golden: &Json) -> Vec<u64> {
     let lines = records(golden, "S").into_iter().map(|record| number(&record[0]));
     let in_subs = match form(golden, "D") {
@@ -255,7 +255,7 @@ fn the_tables_say_what_the_goldens_say() {
     }
 }
 
-/// The document's layout has numbers of files and nothing more.
+/// The documented layout has only numbers of files.
 #[test]
 fn lines_of_files_without_a_name_stay_apart() {
     let mut writer = create(Vec::new(), &Header::default()).expect("memory takes it");
@@ -282,7 +282,7 @@ fn lines_of_files_without_a_name_stay_apart() {
     assert_eq!(found, [row(1, 5), row(9, 6), row(0, 7)]);
 }
 
-/// The last writer has records of the real stream and no figures.
+/// The latest writer writes records of the real stream and no sums.
 #[test]
 fn tokens_of_the_real_stream_are_read() {
     let (batches, _) =
@@ -292,7 +292,7 @@ fn tokens_of_the_real_stream_are_read() {
     assert!(rows::processes(&batches)[0].3.is_some(), "the process has ended");
 }
 
-/// Damaged or not: an error, or tables that fit together.
+/// Damaged or not: an error, or consistent tables.
 #[test]
 fn every_profile_can_be_read_or_is_refused() {
     let mut read = 0;
@@ -366,7 +366,7 @@ fn a_stop_ends_the_walk() {
     let mut sink = OneBatch { table: Table::LineTimes, batches: Vec::new() };
     ingest(&trace, &options, &mut sink).expect("a stop is no error");
     assert_eq!(sink.batches.len(), 1);
-    // Names of files may come behind the figures, so the first look goes to the end; the second one does not.
+    // Names of files may come after the sums, so the first read goes to the end; the second one does not.
     assert!(counted.take() < whole + length / 4);
 }
 

@@ -1,4 +1,4 @@
-//! Ranges of time are half-open in the tables of every format: rows of adjacent ranges add up to the whole.
+//! Time ranges are half-open in the tables of every format: rows of adjacent ranges add up to the whole.
 
 mod common;
 
@@ -13,7 +13,7 @@ use traceloom_mapping::{Options, Trace, open};
 use traceloom_model::{Batches, Columns, Filter, Table, TableSource, Wanted};
 use traceloom_open::FORMATS;
 
-/// Tables whose rows have a time; a span or switch counts as of its start.
+/// Tables whose rows have a time; a span or switch counts by its start.
 const TIMED: [Table; 7] =
     [Table::Allocations, Table::Counters, Table::Events, Table::Frees, Table::Logs, Table::Spans, Table::Switches];
 
@@ -83,7 +83,7 @@ fn a_range_keeps_the_ids_of_its_rows() {
     });
 }
 
-/// The rows of a range: those that a filtered pour gives, as far as they are inside.
+/// The rows of a range: those that a filtered read returns and that are inside.
 fn rows(trace: &Trace, range: TimeRange) -> Result<Rows, String> {
     let wanted = |wanted: Wanted, table: Table| wanted.and(table, Columns::named(table, &["id", "ts_ns"]));
     let mut batches = Batches::of(TIMED.into_iter().fold(Wanted::nothing(), wanted));
@@ -104,7 +104,7 @@ fn rows(trace: &Trace, range: TimeRange) -> Result<Rows, String> {
     Ok(rows)
 }
 
-/// Moments to cut at: times of rows, so that a row lies exactly on the edge, and moments between.
+/// Times to cut at: times of rows, so that a row is exactly on the edge, and times between them.
 fn cuts(rows: &Rows) -> Vec<i64> {
     let times: BTreeSet<i64> = rows.values().copied().collect();
     let nth = |part: usize| times.iter().nth(times.len() * part / 4).copied();
@@ -112,7 +112,7 @@ fn cuts(rows: &Rows) -> Vec<i64> {
     chosen.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// Runs a check over all fixtures that can be read and over the samples, and fails with all that is wrong.
+/// Runs a check over all readable fixtures and over the samples, and fails with all errors.
 fn each_trace(mut check: impl FnMut(&Trace, &Rows) -> Result<(), String>) {
     let options = Options::default();
     let fixtures =

@@ -1,4 +1,4 @@
-//! However many threads read a trace, the caller sees the same: rows, batches, findings, errors, and their order.
+//! The caller sees the same for any number of reading threads: rows, batches, findings, errors, and their order.
 
 use std::{
     cell::RefCell,
@@ -21,7 +21,7 @@ enum Step {
 }
 
 thread_local! {
-    /// What reached this thread: findings are told on the thread of the caller, in their place among the batches.
+    /// What reached this thread: findings are reported on the caller's thread, in order with the batches.
     static STEPS: RefCell<Vec<Step>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -36,7 +36,7 @@ fn told(_: &Path, findings: &Findings) {
     note(Step::Findings(format!("{:?} {:?}", findings.counts(), findings.kept())));
 }
 
-/// Notes batches, and ends in some way after a number of them.
+/// Records batches, and ends in some way after a number of them.
 struct Noting {
     end: End,
     after: usize,
@@ -70,7 +70,7 @@ impl TableSink for Noting {
 #[derive(Debug, PartialEq)]
 struct Seen {
     steps: Vec<Step>,
-    /// The error, or what a panic says.
+    /// The error, or the message of a panic.
     outcome: std::result::Result<(), String>,
 }
 

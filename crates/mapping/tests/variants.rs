@@ -1,4 +1,4 @@
-//! Every variant of each of our own formats, written from traces of the other formats.
+//! Every variant of each of Traceloom's formats, written from traces of the other formats.
 
 mod common;
 
@@ -8,7 +8,7 @@ use traceloom_core::{Options as Reading, Records, Slice, Source, TimeRange};
 use traceloom_mapping::{FORMATS, Trace};
 use traceloom_passes::{Options, Target, write};
 
-/// A trace with spans of threads and one with call stacks; no format is only converted to itself.
+/// A trace with spans of threads and one with call stacks, so that no format is only converted to itself.
 fn others(target: &str) -> Vec<Trace> {
     let files = [
         ("easyprofiler", "v210_nested_threads.prof"),
@@ -29,7 +29,7 @@ fn written(target: &Target, trace: &Trace, variant: &str) -> Vec<u8> {
     bytes
 }
 
-/// The variant that a file is of, as its own reader sees it.
+/// The variant of a file, as detected by its reader.
 fn variant_of(format: &str, bytes: &[u8]) -> String {
     let (source, options) = (Source::bytes(bytes), Reading::strict());
     match format {
@@ -79,7 +79,7 @@ fn variant_of(format: &str, bytes: &[u8]) -> String {
     }
 }
 
-/// The variant that a comment about compression names.
+/// The variant named in a comment about compression.
 fn level(comment: &[u8]) -> Option<String> {
     let rest = std::str::from_utf8(comment).ok()?.strip_prefix("Compressed at level ")?;
     Some(format!("zlib{}", rest.split(' ').next()?))
@@ -98,7 +98,7 @@ fn every_variant_is_what_its_own_reader_finds() {
                 let source = Source::bytes(bytes.clone());
                 let opened = traceloom_open::open(source, "written".as_ref(), None, &Reading::default()).unwrap();
                 assert_eq!(opened.format.descriptor().id, target.id, "{} as {}", trace.format(), variant.id);
-                // The plain name of compression means its usual level.
+                // The plain name of a compression means its default level.
                 let expected = if variant.id == "zlib" { "zlib6" } else { variant.id };
                 assert_eq!(variant_of(target.id, &bytes), expected, "{} as {}", trace.format(), target.id);
                 seen.insert((target.id, variant.id));
@@ -122,7 +122,7 @@ fn an_older_version_reports_the_losses_of_both_steps() {
     assert!(first.contains("the process id"), "{first:?}");
 }
 
-/// A statement holds so many ticks only, and a call may take 292 years.
+/// A statement can hold only so many ticks, and a call may last 292 years.
 #[test]
 fn a_long_call_does_not_make_a_long_profile() {
     let trace = common::trace(Path::new("tests/nytprof/call-of-292-years.nytprof"));

@@ -18,7 +18,7 @@ use traceloom_mapping::{Options, Trace, ingest};
 use traceloom_model::{Batches, Columns, Filter, Flow, Table, TableSink, Wanted};
 use traceloom_wtf::{Composer, FileInfo, Form};
 
-/// What the original misreads without refusing it, and why.
+/// Files that WTF misreads without refusing them, and why.
 const READ_BETTER: [(&str, &str); 5] = [
     ("cpp-samename", "it decodes by the first signature of a name"),
     ("hc-json-events", "it ignores events in JSON"),
@@ -31,7 +31,7 @@ fn is_trace(path: &Path) -> bool {
     path.extension().is_some_and(|end| end.to_string_lossy().starts_with("wtf-"))
 }
 
-/// The fixtures, and the files of the shared corpus where it is there.
+/// The fixtures, and the files of the shared corpus if it is available.
 fn traces() -> Vec<PathBuf> {
     let mut files = common::below(&common::fixtures().join("wtf"), "");
     let corpus = std::env::var_os("TRACELOOM_CORPUS").map(PathBuf::from);
@@ -75,13 +75,13 @@ fn the_tables_tell_what_the_original_tells() {
     println!("{files} files: {compared:?}");
     assert!(files >= 63 && refused >= 27, "{files} files, {refused} events of refused ones");
     let Compared { scopes, instances, args, frames, marks, ranges, links, definitions, attributes } = compared;
-    // What the fixtures alone have.
+    // The counts of the fixtures alone.
     assert!(scopes >= 3680 && instances >= 1212 && args >= 6395, "{scopes} {instances} {args}");
     assert!(frames >= 79 && marks >= 8 && ranges >= 16 && links >= 102, "{frames} {marks} {ranges} {links}");
     assert!(definitions >= 800 && attributes >= 651, "{definitions} {attributes}");
 }
 
-/// A trace, unless it is one of those that nobody can read.
+/// A trace, unless it is one that no reader can read.
 fn readable(path: &Path, source: Source) -> Option<Trace> {
     let options = Options::default();
     traceloom_wtf::open(source.clone(), &options.read).ok()?;
@@ -122,7 +122,7 @@ fn the_tables_of_every_trace_fit_together() {
     assert!(files > 80, "{files} files");
 }
 
-/// Whatever of a file is missing, the rest makes tables that fit together.
+/// Whatever is missing from a file, the rest gives consistent tables.
 #[test]
 fn cut_files_fit_together() {
     let mut cuts = 0;
@@ -138,7 +138,7 @@ fn cut_files_fit_together() {
     assert!(cuts > 900, "{cuts} cuts");
 }
 
-/// Whatever a file claims, its tables fit together.
+/// Whatever a file claims, its tables are consistent.
 #[test]
 fn damaged_files_fit_together() {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
@@ -173,7 +173,7 @@ impl Random {
     }
 }
 
-/// All columns of a table put together alone, each column alone, and the whole: the same values.
+/// A table read alone, each column read alone, and the whole have the same values.
 #[test]
 fn a_part_is_a_part_of_the_whole() {
     for name in [
@@ -248,7 +248,7 @@ fn a_filter_leaves_out_what_lies_outside() {
     assert_eq!(part.threads, whole.threads);
 }
 
-/// Wants everything of some tables and stops at the first batch.
+/// Wants some whole tables and stops at the first batch.
 struct First(Wanted, u64);
 
 impl TableSink for First {

@@ -1,6 +1,6 @@
-//! What the tables of every format must do, whatever they hold.
+//! What the tables of every format must satisfy.
 
-// Each test file uses a part of it.
+// Each test file uses only some of this.
 #![allow(dead_code, unreachable_pub)]
 
 use std::{
@@ -17,7 +17,7 @@ use traceloom_core::{ReadAt, Source};
 use traceloom_mapping::{Options, Trace, ingest};
 use traceloom_model::{Batches, Columns, Flow, Table, TableSink, Wanted};
 
-/// The folders that hold files of a format: the fixtures, and the corpus where `TRACELOOM_CORPUS` names one.
+/// The folders that hold files of a format: the fixtures, and the corpus if `TRACELOOM_CORPUS` names one.
 pub fn folders(format: &str) -> Vec<PathBuf> {
     let corpus = env::var_os("TRACELOOM_CORPUS").map(PathBuf::from);
     let folder = |root: PathBuf| root.join(format);
@@ -60,7 +60,7 @@ pub fn tables_do_not_depend_on_each_other(trace: &Trace, all: &Batches) {
     }
 }
 
-/// Opens a file as one of a format and gives its tables, after the integrity check; none where it is refused.
+/// Opens a file as one of a format and returns its tables, after the integrity check; `None` if it is refused.
 pub fn tables_if_any(path: &Path, source: Source, format: &str) -> Option<(Trace, Batches)> {
     let options = Options::default();
     let trace = Trace::new(path, source, Some(format), &options).ok()?;
@@ -70,14 +70,14 @@ pub fn tables_if_any(path: &Path, source: Source, format: &str) -> Option<(Trace
     Some((trace, batches))
 }
 
-/// Whether a file is refused in strict mode, at the latest when its findings are asked for.
+/// Whether a file is refused in strict mode, at the latest when its findings are requested.
 pub fn is_refused(path: &Path) -> bool {
     let options = Options { read: traceloom_core::Options::strict(), ..Options::default() };
     let lenient = crate::common::trace(path);
     ingest(&lenient, &options, &mut Batches::of(Wanted::everything())).is_err()
 }
 
-/// A file as it is, cut at some places, and with a byte changed at some places; each with what was done.
+/// A file unchanged, cut at some offsets, and with a byte changed at some offsets; each with a description.
 pub fn damaged(whole: &[u8], places: usize) -> Vec<(String, Vec<u8>)> {
     let step = (whole.len() / places).max(1);
     let mut damaged = vec![("as it is".to_owned(), whole.to_vec())];
@@ -90,7 +90,7 @@ pub fn damaged(whole: &[u8], places: usize) -> Vec<(String, Vec<u8>)> {
     damaged
 }
 
-/// Takes one batch of a table and says stop.
+/// Accepts one batch of a table, then stops.
 #[derive(Debug)]
 pub struct OneBatch {
     pub table: Table,
@@ -108,7 +108,7 @@ impl TableSink for OneBatch {
     }
 }
 
-/// Bytes that count how many of them are read.
+/// A source that counts the bytes read.
 #[derive(Clone, Debug, Default)]
 pub struct Counted {
     bytes: Arc<Vec<u8>>,
@@ -124,7 +124,7 @@ impl Counted {
         Source::custom(self.clone())
     }
 
-    /// Bytes read since this was asked last.
+    /// Bytes read since the last call.
     pub fn take(&self) -> u64 {
         self.read.swap(0, Ordering::Relaxed)
     }
@@ -144,7 +144,7 @@ impl ReadAt for Counted {
     }
 }
 
-/// Bytes changed and cut off at random give tables that fit together, if any.
+/// Bytes changed and cut off at random give consistent tables, if any.
 pub fn noise_makes_no_odd_tables(path: &Path, whole: &[u8], format: &str, mut random: u64) {
     for round in 0..200 {
         let mut bytes = whole.to_vec();
@@ -154,7 +154,7 @@ pub fn noise_makes_no_odd_tables(path: &Path, whole: &[u8], format: &str, mut ra
             bytes[at] = (random >> 20) as u8;
         }
         bytes.truncate(if round % 5 == 0 { (random >> 35) as usize % bytes.len() } else { bytes.len() });
-        // The check is inside.
+        // This includes the check.
         tables_if_any(path, Source::bytes(bytes), format);
     }
 }

@@ -1,6 +1,6 @@
 //! Fixtures with their tables.
 
-// Each test file uses a part of it.
+// Each test file uses only some of this.
 #![allow(dead_code, unreachable_pub, unused_imports)]
 
 use std::{
@@ -15,7 +15,7 @@ use traceloom_model::{Batches, Columns, Filter, Flow, Integrity, Table, TableSin
 
 pub use traceloom_testkit::{fixture, fixtures};
 
-/// All files below a folder that end so, in order.
+/// All files below a folder with this extension, sorted.
 pub fn below(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -54,7 +54,7 @@ pub fn tables(trace: &Trace) -> (Batches, Verdict) {
     (batches, verdict)
 }
 
-/// One table alone, with some of its columns: must be a part of what [`tables`] gives.
+/// One table with some of its columns; must equal the same columns of [`tables`].
 pub fn part(trace: &Trace, table: Table, columns: &[&str]) -> Vec<RecordBatch> {
     let mut batches = Batches::of(Wanted::nothing().and(table, Columns::named(table, columns)));
     ingest(trace, &Options::default(), &mut batches).expect("the trace can be read");

@@ -1,4 +1,4 @@
-//! Compares tables with what the original reader says of the same file.
+//! Compares tables with what easy_profiler's reader reports about the same file.
 
 use std::collections::HashMap;
 
@@ -34,7 +34,7 @@ impl Node<'_> {
     }
 }
 
-/// All tables against the golden of an accepted file.
+/// Compares all tables with the golden of an accepted file.
 pub(crate) fn compare(batches: &Batches, golden: &Json) {
     let nodes = nodes(golden);
     let origin = compare_trace(batches, golden, &nodes);
@@ -46,7 +46,7 @@ pub(crate) fn compare(batches: &Batches, golden: &Json) {
     compare_values(batches, &nodes, origin, &tids);
 }
 
-/// The records in the order of the file: the place of one is its id.
+/// The records in file order: the index of a record is its id.
 fn nodes(golden: &Json) -> Vec<Node<'_>> {
     let mut nodes = Vec::new();
     for thread in list(&golden["threads"]) {
@@ -217,7 +217,7 @@ fn compare_switches(batches: &Batches, golden: &Json, origin: u64, tids: &HashMa
         view.name.get(row).to_owned(),
     ));
     let mut found: Vec<_> = found.into_iter().map(|(_, switch)| switch).collect();
-    // The golden sorts threads; those of one thread are in the order of the file.
+    // The golden sorts threads; records of one thread are in file order.
     found.sort_by_key(|(tid, ..)| *tid);
     let switches = list(&golden["threads"])
         .flat_map(|thread| list(&thread["context_switches"]).map(|switch| (number(&thread["id"]), switch)));
@@ -230,7 +230,7 @@ fn compare_switches(batches: &Batches, golden: &Json, origin: u64, tids: &HashMa
     assert_eq!(found, expected);
 }
 
-/// One cell of a value: its element, and what the tables have of it.
+/// One cell of a value: its element, and its columns in the tables.
 #[derive(Debug, PartialEq)]
 struct Cell {
     when: (u64, u64, Option<u64>, String),
@@ -317,7 +317,7 @@ fn cells(node: &Node<'_>) -> Vec<Cell> {
     }
 }
 
-/// The golden has nine digits of a float; of a double it has all, but reading JSON may miss the last bit.
+/// The golden has nine digits of a float; of a double it has all, but parsing JSON may miss the last bit.
 fn real(value: f64, kind: &str) -> String {
     if kind == "float" { format!("{value:.8e}") } else { format!("{value:.14e}") }
 }
@@ -334,7 +334,7 @@ fn color(json: &Json) -> Option<u32> {
     json["color"].as_str().map(|color| u32::from_str_radix(color.trim_start_matches("0x"), 16).expect("a color"))
 }
 
-/// Text, with bytes that are no UTF-8 replaced; the golden has those in hexadecimal.
+/// Text with invalid UTF-8 replaced; the golden has such bytes in hexadecimal.
 fn text(json: &Json, key: &str) -> String {
     if let Some(text) = json[key].as_str() {
         return text.to_owned();

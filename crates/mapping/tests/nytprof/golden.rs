@@ -1,4 +1,4 @@
-//! Compares the tables with what Devel::NYTProf's own reader, loader and nytprofcalls say.
+//! Compares the tables with the output of Devel::NYTProf's reader, loader and nytprofcalls.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,7 +12,7 @@ use traceloom_nytprof::text_of;
 
 use crate::rows::{self, CallSum, CallSums, SpanRow};
 
-/// Text of a golden: as it is, or its bytes in hexadecimal.
+/// Text of a golden: plain, or its bytes in hexadecimal.
 pub(crate) fn text(value: &Json) -> String {
     let bytes = |hex: &str| {
         (0..hex.len() / 2).map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).expect("hex")).collect()
@@ -39,7 +39,7 @@ fn ns(seconds: &Json) -> i64 {
     (seconds.as_f64().unwrap_or_else(|| panic!("{seconds} is no time")) * 1e9).round() as i64
 }
 
-/// Times that were added up in another order may differ in what a double cannot hold.
+/// Times summed in a different order may differ by rounding of doubles.
 fn assert_near(found: i64, expected: i64, place: &str) {
     let most = 2 + expected.unsigned_abs() / (1 << 50);
     assert!(found.abs_diff(expected) <= most, "{place}: {found} ns, not {expected}");
@@ -56,7 +56,7 @@ pub(crate) fn check_summary(summary: &Json, batches: &Batches, place: &str) {
 }
 
 fn check_attributes(summary: &Json, found: &BTreeMap<String, Option<String>>, place: &str) {
-    // What the loader computes is no attribute of the file.
+    // Values computed by the loader are not attributes of the file.
     let computed = summary["attributes_num"].as_object().expect("numbers");
     let is_stored = |key: &str| key != "complete" && !computed.contains_key(key);
     for (key, value) in summary["attributes"].as_object().into_iter().flatten().filter(|(key, _)| is_stored(key)) {
@@ -108,7 +108,7 @@ pub(crate) fn check_calls(summary: &Json, found: &CallSums, place: &str) {
         for calls in list(&sub["callers"]) {
             let file = names.get(&number(&calls["fid"])).cloned();
             let line = Some(number(&calls["line"]) as u32);
-            // Files of one name cannot be told apart here.
+            // Files with the same name cannot be distinguished here.
             let sum = expected.entry((text(&sub["name"]), file, line)).or_default();
             sum.count += number(&calls["count"]);
             for (sum, key) in sum.times_ns.iter_mut().zip(["incl", "excl", "reci"]) {
@@ -212,7 +212,7 @@ fn check_returns(chunks: &[Json], batches: &Batches, place: &str) {
                 assert_eq!(span.definition_id, subs.get(&name).map(|(id, ..)| *id), "span {} of {place}", span.id);
                 let key = |key: &str| (span.id, key.to_owned());
                 let site = sites.get(&key("caller_file_id")).cloned().zip(sites.get(&key("caller_line")).cloned());
-                // Those further in were never left.
+                // Calls nested more deeply were never left.
                 entered.truncate(depth);
                 let made = if entered.len() == depth { entered.pop() } else { None };
                 assert_eq!(site, made, "span {} of {place}", span.id);
@@ -223,7 +223,7 @@ fn check_returns(chunks: &[Json], batches: &Batches, place: &str) {
     assert_eq!(spans.next(), None, "{place}");
 }
 
-/// `NAME.folded.txt`: exclusive ticks by path.
+/// `NAME.folded.txt`: self ticks by path.
 pub(crate) fn check_folded(path: &Path, spans: &[SpanRow], place: &str) {
     let bytes = fs::read(path).expect("the golden is there");
     let mut expected = BTreeMap::new();
@@ -244,7 +244,7 @@ pub(crate) fn check_folded(path: &Path, spans: &[SpanRow], place: &str) {
     assert_eq!(found, expected, "{place}");
 }
 
-/// Names as nytprofcalls prints them: evals without their numbers, nothing that separates.
+/// Names as nytprofcalls prints them: evals without their numbers, and no separators.
 fn folded_name(name: &str) -> String {
     let mut out = String::new();
     let mut rest = name;
@@ -256,6 +256,6 @@ fn folded_name(name: &str) -> String {
         rest = &after[digits..];
     }
     out.push_str(rest);
-    // A space inside of a name of an eval is its own.
+    // A space inside the name of an eval is part of the name.
     out.replace(';', "?")
 }

@@ -40,7 +40,7 @@ pub(crate) fn spans(batches: &Batches) -> Vec<SpanRow> {
     rows
 }
 
-/// Keys with values, of repeated ones the last.
+/// Keys with values; the last value if a key is repeated.
 pub(crate) fn attributes(batches: &Batches) -> BTreeMap<String, Option<String>> {
     let mut rows = BTreeMap::new();
     for batch in batches.table(Table::Attributes) {
@@ -80,7 +80,7 @@ pub(crate) fn sources(batches: &Batches) -> Vec<(i64, u32, String)> {
 /// File, level and line.
 pub(crate) type LineKey = (Option<i64>, String, u32);
 
-/// Calls, time with and without what was called.
+/// Calls, total time, self time.
 pub(crate) fn line_times(batches: &Batches) -> BTreeMap<LineKey, (u64, i64, Option<i64>)> {
     let mut rows = BTreeMap::new();
     for batch in batches.table(Table::LineTimes) {
@@ -94,7 +94,7 @@ pub(crate) fn line_times(batches: &Batches) -> BTreeMap<LineKey, (u64, i64, Opti
     rows
 }
 
-/// Calls of one sub from one place, or altogether.
+/// Calls of one sub from one call site, or in total.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct CallSum {
     pub(crate) count: u64,
@@ -103,12 +103,12 @@ pub(crate) struct CallSum {
     pub(crate) by: BTreeSet<String>,
 }
 
-/// By callee, file and line; the golden of the loader knows no more.
+/// By callee, file and line; the loader's golden has no more.
 pub(crate) type CallSums = BTreeMap<(String, Option<String>, Option<u32>), CallSum>;
 
 pub(crate) fn calls(batches: &Batches) -> CallSums {
     let mut sums = CallSums::new();
-    /// Adds up the rows of either table; they differ in the type of one column.
+    /// Sums the rows of either table; they differ in the type of one column.
     macro_rules! add {
         ($table:expr, $view:ty, $callers:expr) => {
             for batch in batches.table($table) {
@@ -149,7 +149,7 @@ pub(crate) fn subs(batches: &Batches) -> BTreeMap<String, SubRow> {
     rows
 }
 
-/// Pid, ppid, begin, end.
+/// Pid, ppid, start, end.
 pub(crate) type ProcessRow = (Option<u64>, Option<u64>, Option<i64>, Option<i64>);
 
 pub(crate) fn processes(batches: &Batches) -> Vec<ProcessRow> {
@@ -197,7 +197,7 @@ pub(crate) fn stacks(batches: &Batches) -> BTreeSet<Vec<String>> {
     stacks.keys().map(path).collect()
 }
 
-/// Codes, places and sentences, without what only tables find.
+/// Codes, positions and messages, without those that only tables report.
 pub(crate) fn findings(batches: &Batches) -> Vec<(String, Option<u64>, String)> {
     let mut rows = Vec::new();
     for batch in batches.table(Table::Findings) {
@@ -208,7 +208,7 @@ pub(crate) fn findings(batches: &Batches) -> Vec<(String, Option<u64>, String)> 
     rows
 }
 
-/// The origin as time of day, the first and the last time.
+/// The origin as time of day, the first and the last timestamp.
 pub(crate) fn times(batches: &Batches) -> (Option<i64>, Option<i64>, Option<i64>) {
     let view = traces::View::of(batches.table(Table::Traces).next().expect("a trace has its row")).unwrap();
     (view.unix_origin_ns.get(0), view.first_ts_ns.get(0), view.last_ts_ns.get(0))

@@ -1,4 +1,4 @@
-//! Compares the tables of a trace with what the original reader makes of it, its known mistakes excepted.
+//! Compares the tables of a trace with the output of WTF's reader, except for its known mistakes.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -21,11 +21,11 @@ pub(crate) struct Compared {
     pub(crate) attributes: usize,
 }
 
-/// Open scopes at which the original stops to nest.
-const MOST_LEVELS: u64 = 1024;
-/// Types that the original replaces by one of the name in the argument, which it then forgets.
+/// Number of open scopes at which WTF stops nesting.
+const MAX_LEVELS: u64 = 1024;
+/// Types that WTF replaces with one named by the argument, which it then drops.
 const GENERIC: [&str; 2] = ["wtf.scope#enter", "wtf.trace#timeStamp"];
-/// Microseconds after which stored times start again.
+/// Microseconds after which stored times wrap.
 const TURN_US: i64 = 1 << 32;
 
 pub(crate) struct Golden<'g> {
@@ -33,9 +33,9 @@ pub(crate) struct Golden<'g> {
     json: &'g Json,
     rows: &'g Rows,
     compared: &'g mut Compared,
-    /// Types that exist only in the original: made up for generic events.
+    /// Types that exist only in WTF: made up for generic events.
     made_up: HashSet<u64>,
-    /// Ids of ranges, which the original renumbers.
+    /// Ids of ranges, which WTF renumbers.
     range_ids: HashMap<u64, u64>,
 }
 
@@ -71,7 +71,7 @@ impl<'g> Golden<'g> {
         self.json["ok"] != true
     }
 
-    /// What the original had read before it refused the file; we read on. Gives the number of events.
+    /// Compares what WTF had read before it refused the file; Traceloom reads on. Returns the number of events.
     pub(crate) fn compare_begun(mut self) -> usize {
         let zones = list(&self.json["zones"]);
         for (thread, zone) in zones.iter().enumerate().filter(|(_, zone)| zone["count"] != 0) {
@@ -103,25 +103,25 @@ impl<'g> Golden<'g> {
         let is_empty = zones.clone().all(|zone| zone["count"] == 0);
         let mut theirs = ["firstEventTimeUs", "lastEventTimeUs"]
             .map(|key| (!is_empty).then(|| signed(&self.json[key]) * self.rows.unit_ns()));
-        // A zone without events begins at 0 for it.
+        // WTF lets a zone without events start at 0.
         if zones.clone().any(|zone| zone["count"] == 0) {
             theirs[0] = self.rows.times[0];
         }
         assert_eq!(self.rows.times, theirs, "{}: first and last time", self.name);
     }
 
-    /// Every event of a zone, in the order of time.
+    /// Every event of a zone, in time order.
     fn events(&mut self, thread: i64, zone: &Json) {
         let mut spans = self.scopes(thread).into_iter();
         let mut instances = self.instances(thread).into_iter();
-        let is_too_deep = number(&zone["maxScopeDepth"]) >= MOST_LEVELS;
+        let is_too_deep = number(&zone["maxScopeDepth"]) >= MAX_LEVELS;
         let mut is_nested = true;
         let mut ids: HashMap<i64, i64> = HashMap::new();
         for (index, event) in list(&zone["events"]).iter().enumerate() {
             let at = format!("{} zone {thread} event {index} {event}", self.name);
             let parent = ids.get(&signed(&event["parent"])).copied();
             let kind = self.kind(event);
-            // The original reads past the end of its buffer; we report the torn event.
+            // WTF reads past the end of its buffer; Traceloom reports the truncated event.
             if is_torn(event) {
                 continue;
             }
@@ -137,7 +137,7 @@ impl<'g> Golden<'g> {
                 self.instance(row, event, &at);
                 assert!(!is_nested || row.span == parent, "{at}: in {:?}, not {parent:?}", row.span);
             }
-            is_nested &= !is_too_deep || number(&event["depth"]) + 1 < MOST_LEVELS;
+            is_nested &= !is_too_deep || number(&event["depth"]) + 1 < MAX_LEVELS;
         }
         let left = spans.count() + instances.count();
         assert!(left == 0 || self.is_refused(), "{}: {left} rows beyond the original's", self.name);
@@ -168,7 +168,7 @@ impl<'g> Golden<'g> {
                 assert_eq!(span.dur, Some((signed(end) - signed(&event["t"])) * unit), "{at}");
                 assert_eq!(span.own, Some(signed(&event["own"]) * unit), "{at}");
             }
-            // Closed at time 0 is not closed to the original.
+            // WTF treats a scope closed at time 0 as not closed.
             None => assert!(is_too_deep || span.dur.is_none_or(|dur| span.ts + dur == 0), "{at}: {:?}", span.dur),
         }
         let definition = span.definition.expect("a scope has a type");
@@ -185,7 +185,7 @@ impl<'g> Golden<'g> {
         } else {
             self.name(row.definition, &row.name, event, at);
         }
-        // The original drops what is appended to no scope.
+        // WTF drops data that is appended outside any scope.
         if row.category != "append" || row.span.is_some() {
             self.args(row.definition, self.rows.args_of(Table::Events, row.id), event, at);
         }
@@ -197,7 +197,7 @@ impl<'g> Golden<'g> {
         let is_generic = GENERIC.contains(&&*self.rows.definition(definition).name);
         if is_generic {
             self.made_up.insert(number(&event["type"]));
-            // It takes the name for a signature; what is none gets a number.
+            // WTF parses the name as a signature; an invalid one gets a number.
             let head = name.trim().split('(').next().unwrap().replace(' ', "");
             assert!(theirs == name || theirs == head || theirs.starts_with("invalid_"), "{at}: {name}");
         } else {
@@ -225,7 +225,7 @@ impl<'g> Golden<'g> {
         assert!(same(&ours, &theirs), "{at}: {ours}");
     }
 
-    /// Where time goes on for us and starts again for the original, orders and places differ: the same events happen.
+    /// Where WTF's time wraps and ours does not, order and positions differ, but the events are the same.
     fn wrapped_events(&mut self, thread: i64, zone: &Json) {
         let turn = TURN_US * self.rows.unit_ns();
         let mut ours: Vec<(i64, String)> =
@@ -242,7 +242,7 @@ impl<'g> Golden<'g> {
         assert!(scopes.iter().any(|scope| scope.ts >= turn) && scopes.iter().all(|scope| scope.dur.is_some()));
     }
 
-    /// Frames that start or end at time 0 do not exist for the original, nor do those without an end.
+    /// WTF has no frames that start or end at time 0, or that have no end.
     fn frames(&mut self, thread: i64, zone: &Json) {
         let unit = self.rows.unit_ns();
         let mut ours = BTreeMap::new();
@@ -273,7 +273,7 @@ impl<'g> Golden<'g> {
         }
     }
 
-    /// The original takes a range that ends in another zone for two halves; of what only ends we make no range.
+    /// WTF treats a range that ends in another zone as two halves; Traceloom makes no range of a lone end.
     fn ranges(&mut self, thread: i64, zone: &Json) {
         let unit = self.rows.unit_ns();
         let mut rows = self.spans(thread, "range").into_iter();
@@ -298,7 +298,7 @@ impl<'g> Golden<'g> {
         assert_eq!(rows.count(), 0, "{}: ranges beyond the original's", self.name);
     }
 
-    /// Whether this end belongs to a range without a beginning, or to one that ends more than once.
+    /// Whether this end belongs to a range without a start, or to one that ends more than once.
     fn is_spare_end(&self, thread: i64, end: Option<i64>) -> bool {
         let id = |event: &Event| object(self.rows.args_of(Table::Events, event.id)).remove("id");
         let named = |name: &'static str| self.rows.events.iter().filter(move |event| event.name == name);
@@ -309,7 +309,7 @@ impl<'g> Golden<'g> {
         })
     }
 
-    /// The original keeps flows as events only; the steps follow from these.
+    /// WTF keeps flows only as events; the steps follow from these.
     fn links(&mut self) {
         let mut last: HashMap<u64, Option<i64>> = HashMap::new();
         let mut links = self.rows.links.iter();
@@ -352,7 +352,7 @@ impl<'g> Golden<'g> {
         }
     }
 
-    /// Every value of the header that is not what the original puts in for a missing one.
+    /// Every header value, except the defaults that WTF fills in.
     fn header(&mut self) {
         let Some(header) = self.json.get("header").and_then(Json::as_object) else { return };
         let mut theirs = Vec::new();

@@ -1,4 +1,4 @@
-//! Tables of traces that are made for one question each.
+//! Tables of traces that are each made for one test.
 
 use serde_json::{Value as Json, json};
 use traceloom_core::{Mode, Source};
@@ -171,7 +171,7 @@ fn frames_and_ranges_cross_scopes() {
     let rows = made.rows();
     let told: Vec<_> =
         rows.spans.iter().map(|span| (span.id, &*span.name, &*span.category, span.ts, span.dur, span.own)).collect();
-    // The frame of which only the end is known has a number, but no row.
+    // A frame whose end alone is known has a number, but no row.
     assert_eq!(
         told,
         [
@@ -185,7 +185,7 @@ fn frames_and_ranges_cross_scopes() {
     assert_eq!(categories, ["frame", "range", "frame", "frame", "frame", "range", "range"]);
 }
 
-/// Which leave finds no scope goes by time, as the scopes do; whoever asks for what, the rows are the same.
+/// Whether a leave has a scope depends on time order, as scopes do; the rows are the same whatever is wanted.
 #[test]
 fn a_leave_that_is_stored_early_leaves_its_scope() {
     let mut composer = Composer::new(Vec::new(), Form::JsonEvents, &FileInfo::default()).unwrap();
@@ -224,7 +224,7 @@ fn the_origin_is_the_timebase() {
     assert_eq!(about(timebase(0.0, TIMES_AS_COUNT)), ("count".into(), 0, None, Some(7)));
 }
 
-/// Two files in one, the second centuries of centuries later.
+/// Two files in one, the second many centuries later.
 #[test]
 fn times_that_do_not_fit_are_reported() {
     let file = |timebase_ms| {
@@ -270,7 +270,7 @@ fn strict_refuses_what_the_original_refuses() {
     assert!(error.to_string().contains("hc-zone-set-unknown"), "{error}");
 }
 
-/// The original decodes all events of a name by its first signature; each has its own here.
+/// WTF decodes all events of a name with its first signature; here each has its own.
 #[test]
 fn types_of_one_name_stay_apart() {
     let trace = common::trace(&common::fixtures().join("wtf/wtf-cpp/cpp-samename.wtf-trace"));

@@ -1,4 +1,4 @@
-//! The rows of a trace, out of their columns, and arguments in the words of the goldens.
+//! The rows of a trace as plain values, and arguments in the form of the goldens.
 
 use std::collections::HashMap;
 
@@ -57,7 +57,7 @@ pub(crate) struct Definition {
     pub(crate) args: String,
 }
 
-/// Rows in the order of their ids, which all tables have but `spans`, where frames and ranges come last.
+/// Rows in the order of their ids, which all tables have except `spans`, where frames and ranges come last.
 pub(crate) struct Rows {
     pub(crate) spans: Vec<Span>,
     pub(crate) events: Vec<Event>,
@@ -143,7 +143,7 @@ impl Rows {
         &self.definitions[id as usize]
     }
 
-    /// Nanoseconds of a unit of the goldens.
+    /// Nanoseconds per unit of the goldens.
     pub(crate) fn unit_ns(&self) -> i64 {
         if self.clock == "count" { 1 } else { 1000 }
     }
@@ -201,12 +201,12 @@ fn arg(view: &args::View<'_>, row: usize) -> Arg {
     }
 }
 
-/// Arguments as the goldens tell them: the last of several with one name counts.
+/// Arguments in the form of the goldens: of several with one name, the last counts.
 pub(crate) fn object(args: &[Arg]) -> Map<String, Json> {
     let mut object = Map::new();
     let mut rest = args;
     while let Some(first) = rest.first() {
-        // An array goes on as long as its numbers do.
+        // An array continues as long as its indices do.
         let more =
             rest.iter().zip(0..).skip(1).take_while(|(arg, place)| arg.idx == Some(*place) && first.idx.is_some());
         let (one, after) = rest.split_at(1 + more.count());
@@ -266,7 +266,7 @@ fn scalar(arg: &Arg) -> Json {
     }
 }
 
-/// Whether two values mean the same: JSON has one kind of number, and its parser may miss the last bit of one.
+/// Whether two values mean the same: JSON has one kind of number, and its parser may miss the last bit.
 pub(crate) fn same(a: &Json, b: &Json) -> bool {
     match (a, b) {
         (Json::Number(a), Json::Number(b)) => {

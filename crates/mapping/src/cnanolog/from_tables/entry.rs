@@ -1,4 +1,4 @@
-//! Entries that wait to be written.
+//! Entries waiting to be written.
 
 use hashbrown::HashSet;
 use traceloom_cnanolog::{
@@ -14,15 +14,15 @@ use super::{
 };
 use traceloom_passes::{NameId, NamePool, Pass, Roster, Timeline};
 
-/// Ends of spans come before all else that happens at their time.
+/// Span ends come before everything else with the same timestamp.
 pub(super) const ENDS: u8 = 0;
 pub(super) const OTHERS: u8 = 1;
 
 spill_row! {
-    /// One entry to be.
+    /// An entry to be written.
     #[derive(Debug, Eq, PartialEq)]
     pub(super) struct Entry {
-        /// What it is sorted by: its time, unless the order of rows is kept.
+        /// The sort key: the entry's time, unless the order of rows is kept.
         time: i64,
         /// [`ENDS`] or [`OTHERS`].
         phase: u8,
@@ -30,13 +30,13 @@ spill_row! {
         /// Nanoseconds from the origin.
         pub(super) ts_ns: i64,
         pub(super) site: u32,
-        /// Where its arguments are.
+        /// Offset of its arguments.
         pub(super) offset: u64,
         pub(super) len: u16,
     } by (time, phase, number)
 }
 
-/// Everything that will be in the file.
+/// Everything that goes into the file.
 #[derive(Debug)]
 pub(super) struct Entries {
     pub(super) sorter: Sorter<Entry>,
@@ -46,10 +46,10 @@ pub(super) struct Entries {
     pub(super) is_document: bool,
     /// Whether any row has a time.
     pub(super) has_times: bool,
-    /// One trace keeps its own origin; of several there is a common one.
+    /// A single trace keeps its origin; several traces get a common one.
     timeline: Option<Timeline>,
     keeps_order: bool,
-    /// The definitions that anything refers to.
+    /// The definitions that any entry refers to.
     pub(super) defined: HashSet<(usize, i64)>,
     bytes: Vec<u8>,
     message: Vec<u8>,
@@ -70,7 +70,7 @@ impl Entries {
             is_document,
             has_times: false,
             timeline: (!is_one).then_some(pass.timeline),
-            // A log is in the order in which its threads handed it over.
+            // A log is in the order in which its threads delivered their entries.
             keeps_order: is_log && is_one,
             defined: HashSet::new(),
             bytes: Vec::new(),
@@ -79,12 +79,12 @@ impl Entries {
         }
     }
 
-    /// Max number of arguments of an entry.
+    /// Maximum number of arguments of an entry.
     fn slots(&self) -> usize {
         if self.is_document { SLOTS_DOCUMENT } else { SLOTS_LIBRARY }
     }
 
-    /// The origin as nanoseconds since 1970, where it is known.
+    /// The origin in nanoseconds since 1970, if known.
     pub(super) fn unix_origin_ns(&self, roster: &Roster) -> Option<i64> {
         match &self.timeline {
             Some(timeline) => timeline.unix_origin_ns(),
@@ -97,13 +97,13 @@ impl Entries {
         self.timeline.as_ref().map_or(ts_ns, |timeline| timeline.at(ts_ns).cast_signed())
     }
 
-    /// The next number: entries of one time are in this order.
+    /// The next number: entries with equal times are in this order.
     pub(super) fn next(&mut self) -> u64 {
         self.number += 1;
         self.number
     }
 
-    /// Lays the arguments out; false where they do not fit, or would not be read as they are.
+    /// Encodes the arguments; returns false if they do not fit or would not read back the same.
     fn lay_out(&mut self, values: &Values) -> bool {
         self.bytes.clear();
         if values.len() > self.slots() {
@@ -121,7 +121,7 @@ impl Entries {
         if self.is_document { Form::Raw } else { Form::Packed }
     }
 
-    /// Whether a site would print these arguments, which are laid out, as this message.
+    /// Whether a site would print the encoded arguments as this message.
     pub(super) fn prints(&mut self, site: u32, format: &[u8], types: &[ArgType], message: &str) -> bool {
         let prefers = self.prefers();
         let Some(args) = Types::new(types).decode(&self.bytes, ByteOrder::Little, prefers) else { return false };
@@ -133,7 +133,7 @@ impl Entries {
         }
     }
 
-    /// Adds an entry whose texts were cut where they had to be.
+    /// Adds an entry; its texts have already been shortened if necessary.
     pub(super) fn push(&mut self, site: Site, values: &Values, when: When, loss: &mut Loss) -> Result<()> {
         if values.is_cut() {
             loss.lose("ends of texts of entries above 64 KiB", || format!("{} arguments", values.len()));
@@ -144,7 +144,7 @@ impl Entries {
         self.add(site, when)
     }
 
-    /// Adds an entry that prints as this message, by way of its format if that gives it.
+    /// Adds an entry that prints as this message, using the message's format if that gives the same text.
     pub(super) fn push_message(
         &mut self,
         site: Site,
@@ -179,13 +179,13 @@ impl Entries {
 pub(super) struct When {
     /// Nanoseconds from the origin of the output.
     pub(super) ts_ns: Option<i64>,
-    /// Where the trace begins, for an entry without a time.
+    /// Start of the trace, for an entry without a timestamp.
     pub(super) first_ns: i64,
     pub(super) phase: u8,
     pub(super) number: u64,
 }
 
-/// A site without arguments' types.
+/// A site with the types of `values`.
 pub(super) fn site(level: u8, format: NameId, (file, line): (Option<NameId>, Option<u32>), values: &Values) -> Site {
     Site { level, file, line: line.unwrap_or(0), format, types: Table::new(values.types()) }
 }

@@ -1,7 +1,7 @@
-//! CNanoLog: a log entry a row; spans are two, one when they begin and one when they end.
+//! CNanoLog: one log entry per row; a span becomes two entries, one for its start and one for its end.
 //!
-//! The file tells how many entries it has before the first, and what their sites say after the last. So entries are
-//! laid out as bytes, wait in a [`traceloom_core::Store`], and go out in the order of time.
+//! The file stores the number of entries before the first one, and the sites after the last one. So entries are
+//! encoded, wait in a [`traceloom_core::Store`], and are written in time order.
 
 mod entry;
 mod points;

@@ -1,4 +1,4 @@
-//! Log entries as they are; events and values of counters as entries of levels of their own.
+//! Log entries unchanged; events and counter values as entries with separate levels.
 
 use traceloom_core::Result;
 use traceloom_model::Table;
@@ -41,21 +41,21 @@ struct Points<'a, 'p> {
     formats: KeyMap,
     levels: KeyMap,
     words: Words,
-    /// The thread of the last row, and what it is called.
+    /// The thread of the last row, and its label.
     label: Option<(ThreadIndex, String)>,
 }
 
-/// Formats and levels that recur.
+/// Formats and levels that repeat.
 #[derive(Clone, Copy, Debug)]
 struct Words {
-    /// The format of what is only text.
+    /// The format of plain text.
     plain: NameId,
     event: NameId,
     mark: NameId,
     value: NameId,
 }
 
-/// Where a row goes.
+/// The destination of a row.
 struct Found {
     owner: Owner,
     thread: Option<ThreadIndex>,
@@ -112,7 +112,7 @@ impl Points<'_, '_> {
         self.entries.defined.extend(definition.map(|definition| (found.owner.trace(), definition)));
     }
 
-    /// Begins a format: the thread and the name.
+    /// Starts a format with the thread and the name.
     fn begin(&mut self, found: &Found, name: &str) {
         let Line { values, format } = &mut self.line;
         values.clear(MAX_TEXTS);
@@ -168,7 +168,7 @@ impl Points<'_, '_> {
         entries.push(site(level, self.words.plain, place, values), values, found.when, loss)
     }
 
-    /// Where and when a row goes; none if the slice leaves it out.
+    /// The destination and time of a row; `None` if the row is not in the slice.
     fn find(&mut self, point: &Point) -> Result<Option<Found>> {
         let Some((owner, thread)) = self.pass.place_in_any_thread(point)? else { return Ok(None) };
         let first_ns = self.entries.at(self.pass.roster.traces[owner.trace()].first_ts_ns.unwrap_or(0));
@@ -178,10 +178,10 @@ impl Points<'_, '_> {
     }
 }
 
-/// The longest message: its length takes four bytes of the entry.
+/// Maximum length of a message; its length field takes four bytes of the entry.
 const MAX_MESSAGE: usize = 65_531;
 
-/// Counts what no entry refers to, and attributes that the header does not tell.
+/// Counts definitions that no entry refers to, and attributes that the header does not hold.
 pub(super) fn count_rest(pass: &mut Pass<'_>, entries: &Entries) -> Result<()> {
     let unused = pass.rows(Table::Definitions).saturating_sub(entries.defined.len() as u64);
     pass.loss.lose_many("definitions without entries", unused, || "definitions".to_owned());

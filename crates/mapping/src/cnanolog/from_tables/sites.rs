@@ -1,4 +1,4 @@
-//! Sites and levels: what entries have in common.
+//! Sites and levels, which entries share.
 
 use hashbrown::HashMap;
 use traceloom_cnanolog::{
@@ -9,7 +9,7 @@ use traceloom_core::{Error, Loss, Result};
 
 use traceloom_passes::{NameId, NamePool};
 
-/// A log statement to be.
+/// A log statement to be written.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(super) struct Site {
     pub(super) level: u8,
@@ -27,7 +27,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// As many as fit.
+    /// As many types as fit.
     pub(super) fn new(types: &[ArgType]) -> Self {
         let mut slots = [0; SLOTS_LIBRARY];
         slots.iter_mut().zip(types).for_each(|(slot, kind)| *slot = kind.0);
@@ -35,7 +35,7 @@ impl Table {
     }
 }
 
-/// All sites, each once.
+/// Distinct sites.
 #[derive(Debug)]
 pub(super) struct Sites {
     pub(super) all: Vec<Site>,
@@ -76,13 +76,13 @@ impl Sites {
 #[derive(Debug)]
 pub(super) struct Levels {
     numbers: HashMap<NameId, u8>,
-    /// Names that the file has to tell.
+    /// Names that have to be stored in the file.
     pub(super) named: Vec<(u8, String)>,
     taken: [bool; 256],
     is_document: bool,
 }
 
-/// The library's own, by number.
+/// The library's built-in levels, by number.
 const BUILTIN: [&str; 4] = ["INFO", "WARN", "ERROR", "DEBUG"];
 
 impl Levels {
@@ -92,7 +92,7 @@ impl Levels {
         Self { numbers: HashMap::new(), named: Vec::new(), taken, is_document }
     }
 
-    /// The number of a level; it keeps its own where that is free.
+    /// The number of a level; it stays the same if that number is free.
     pub(super) fn number(&mut self, name: NameId, own: i64, names: &mut NamePool, loss: &mut Loss) -> Result<u8> {
         if let Some(number) = self.numbers.get(&name) {
             return Ok(*number);
@@ -107,9 +107,9 @@ impl Levels {
             return number as u8;
         }
         let own = u8::try_from(own).ok().filter(|own| !self.taken[usize::from(*own)]);
-        // What readers call a level that has no name.
+        // The name that readers give to a level without a name.
         let is_unnamed = own.is_some_and(|own| name == format!("LEVEL_{own}"));
-        // Numbers from 10 on are what programs use.
+        // Programs use numbers from 10 on.
         let free = own.or_else(|| (10..=255).chain(4..10).find(|number| !self.taken[usize::from(*number)]));
         let Some(number) = free.filter(|_| is_unnamed || self.named.len() < MAX_LEVELS) else {
             loss.lose("levels that are too many", || name.to_owned());

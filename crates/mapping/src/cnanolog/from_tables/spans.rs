@@ -1,4 +1,4 @@
-//! Spans as two entries: one when they begin, with their arguments, and one when they end, with how long they took.
+//! Spans as two entries: one for the start, with the arguments, and one for the end, with the duration.
 
 use hashbrown::HashMap;
 use traceloom_core::Result;
@@ -9,7 +9,7 @@ use super::{
 };
 use traceloom_passes::{Layer, LookId, NameId, NamePool, Pass};
 
-/// The formats of the entries of a look.
+/// The entry formats of a look.
 #[derive(Clone, Copy, Debug)]
 struct Formats {
     begin: NameId,
@@ -70,7 +70,7 @@ pub(super) fn push(pass: &mut Pass<'_>, entries: &mut Entries) -> Result<()> {
         values.clear(MAX_TEXTS);
         values.push_text(label.as_bytes());
         values.push_unsigned(dur_ns.unsigned_abs());
-        // The innermost of those that end together comes first; one that took no time ends after it began.
+        // Of spans that end together, the innermost comes first; a span of zero length ends after its start.
         let end = match dur_ns {
             0 => when(end_ns, OTHERS, entries.next()),
             _ => when(end_ns, ENDS, u64::MAX - number),
@@ -80,7 +80,7 @@ pub(super) fn push(pass: &mut Pass<'_>, entries: &mut Entries) -> Result<()> {
     Ok(())
 }
 
-/// Looks that are remembered; further ones are put together again.
+/// Maximum number of looks that are cached; others are built again.
 const MAX_KNOWN: usize = 1 << 18;
 
 fn remember(known: &mut HashMap<usize, Formats>, look: LookId, formats: Formats) {

@@ -1,4 +1,4 @@
-//! Arguments with the types that the format has.
+//! Arguments, converted to the types of the format.
 
 use traceloom_cnanolog::{
     Arg as Stored,
@@ -19,7 +19,7 @@ pub(super) struct Values {
     is_document: bool,
 }
 
-/// Bytes of all texts of an entry: what beside them belongs to it fits into the rest of its 64 KiB.
+/// Maximum size of all texts of an entry; everything else in the entry fits in the rest of its 64 KiB.
 pub(super) const MAX_TEXTS: usize = 64_000;
 
 #[derive(Clone, Copy, Debug)]
@@ -29,27 +29,27 @@ enum Held {
     Int32(i32),
     Int64(i64),
     Pointer(u64),
-    /// Where it begins and ends.
+    /// Start and end offsets.
     String(usize, usize),
     Uint32(u32),
     Uint64(u64),
 }
 
-/// Magnitudes from here on lose their sign when they are packed.
+/// Numbers of this magnitude and above lose their sign when packed.
 const WIDE: u64 = 1 << 56;
 
 impl Values {
-    /// None, in one of the two dialects.
+    /// An empty list, in one of the two dialects.
     pub(super) fn new(is_document: bool) -> Self {
         Self { is_document, ..Self::default() }
     }
 
-    /// Max number of values.
+    /// Maximum number of values.
     fn slots(&self) -> usize {
         if self.is_document { SLOTS_DOCUMENT } else { SLOTS_LIBRARY }
     }
 
-    /// Empties the list; of further texts so many bytes are kept.
+    /// Empties the list; keeps at most `max_bytes` of the texts that follow.
     pub(super) fn clear(&mut self, max_bytes: usize) {
         self.list.clear();
         self.texts.clear();
@@ -57,7 +57,7 @@ impl Values {
         (self.max_bytes, self.is_cut) = (max_bytes, false);
     }
 
-    /// Whether the end of a text was cut.
+    /// Whether the end of a text was cut off.
     pub(super) fn is_cut(&self) -> bool {
         self.is_cut
     }
@@ -86,7 +86,7 @@ impl Values {
     pub(super) fn push_text(&mut self, text: &[u8]) {
         let from = self.texts.len();
         let most = self.max_bytes.saturating_sub(from).min(text.len());
-        // A letter has at most three bytes behind its first.
+        // A UTF-8 character has at most three bytes after its first.
         let is_within = |end: &usize| text.get(*end).is_some_and(|byte| byte & 0xc0 == 0x80);
         let end = (0..=3).map(|back| most.saturating_sub(back)).find(|end| !is_within(end)).unwrap_or(most);
         let kept = text.get(..end).unwrap_or_default();
@@ -99,7 +99,7 @@ impl Values {
         self.push(Held::Uint64(number), ArgType::UINT64);
     }
 
-    /// Adds a value of this type, in the words of this format or any other; gives the conversion that shows it.
+    /// Adds a value of this type, named as in this format or any other; returns the conversion that prints it.
     pub(super) fn push_datum(&mut self, value: Datum<'_>, kind: &str) -> &'static str {
         match (value, kind) {
             (Datum::Int(number), "i32") if i32::try_from(number).is_ok() => {
@@ -118,7 +118,7 @@ impl Values {
                 self.push_text(number.to_string().as_bytes());
                 "%s"
             }
-            // The document knows no characters; the library stored them as integers before it did.
+            // The documented dialect has no characters; early versions of the library stored them as integers.
             (Datum::Unsigned(number), "char") if self.is_document => {
                 self.push(Held::Int32(number as u8 as i8 as i32), ArgType::INT32);
                 "%c"
@@ -170,7 +170,7 @@ impl Values {
     }
 }
 
-/// The values of an entry, and the format that shows them.
+/// The values of an entry, and the format that prints them.
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) values: Values,
@@ -191,7 +191,7 @@ impl Line {
                 return Ok(());
             }
             format.push(' ');
-            // Keys and kinds that are too many to be kept in memory are shown by nothing.
+            // Keys and kinds that did not fit in memory are not shown.
             push_escaped(format, names.resident(arg.key).unwrap_or("?"));
             if let Some(idx) = arg.idx {
                 format.push_str(&format!("[{idx}]"));
@@ -203,7 +203,7 @@ impl Line {
     }
 }
 
-/// Appends a text so that it prints as it is.
+/// Appends a text so that it prints unchanged.
 pub(super) fn push_escaped(format: &mut String, text: &str) {
     format.push_str(&text.replace('%', "%%"));
 }

@@ -1,4 +1,4 @@
-//! Entries in order, levels and dictionary.
+//! Writes entries in order, levels and the dictionary.
 
 use std::io::Write;
 
@@ -31,7 +31,7 @@ pub(super) fn write(entries: Entries, pass: &mut Pass<'_>, out: &mut dyn Write) 
 
     let mut tally = Tally::new(&header);
     for entry in sorted.iter()? {
-        // Only the length counts.
+        // Only the length matters.
         let entry = entry?;
         let data = ZEROS.get(..usize::from(entry.len)).unwrap_or_default();
         tally.count(&Record::Entry(Logged::new(entry.site, None, data)));
@@ -48,7 +48,7 @@ pub(super) fn write(entries: Entries, pass: &mut Pass<'_>, out: &mut dyn Write) 
         let entry = entry?;
         bytes.resize(usize::from(entry.len), 0);
         data.read(entry.offset, &mut bytes)?;
-        // Readers know times before the start as well: the counter wraps.
+        // Readers understand times before the start, too: the counter wraps.
         let ticks = header.start_timestamp.wrapping_add_signed(entry.ts_ns);
         let timestamp = header.has_timestamps.then_some(ticks);
         writer.write(&Record::Entry(Logged::new(entry.site, timestamp, &bytes)))?;
@@ -62,7 +62,7 @@ static ZEROS: [u8; u16::MAX as usize] = [0; u16::MAX as usize];
 
 fn header(entries: &Entries, roster: &Roster) -> Header {
     let is_document = entries.is_document;
-    // The document has times in every file.
+    // The documented dialect has timestamps in every file.
     let has_timestamps = entries.has_times || is_document || entries.sites.all.is_empty();
     let origin = entries.unix_origin_ns(roster).unwrap_or(0);
     let native = match roster.traces.as_slice() {
@@ -82,7 +82,7 @@ fn header(entries: &Entries, roster: &Roster) -> Header {
     }
 }
 
-/// What stands behind the entries.
+/// The sections after the entries.
 struct Trailer<'a> {
     sites: &'a [Site],
     levels: &'a [(u8, String)],

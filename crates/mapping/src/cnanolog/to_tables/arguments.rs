@@ -1,7 +1,7 @@
 //! Arguments of entries.
 //!
-//! An argument has its number as key. An entry whose arguments cannot be read has their bytes as `data`; one whose site
-//! is not known has its `id` before them.
+//! The key of an argument is its number. An entry whose arguments cannot be decoded has their bytes as `data`; if its
+//! site is unknown, the `id` of the site comes before them.
 
 use traceloom_cnanolog::{Arg, Entry, raw::ArgType};
 use traceloom_model::{Halt, Named, Table, Tables, trackers::Symbol};
@@ -12,7 +12,7 @@ use crate::shared::{Args, Argument, Datum};
 #[derive(Debug)]
 pub(super) struct Arguments {
     args: Args,
-    /// The numbers, as text.
+    /// The argument numbers, as text.
     keys: Vec<Symbol>,
     /// By the code of the type.
     types: [Symbol; 9],
@@ -22,7 +22,7 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    /// For lists up to a length.
+    /// For lists up to this length.
     pub(super) fn new(most: usize, tables: &mut Tables<'_>) -> Self {
         let strings = &mut tables.strings;
         Self {
@@ -44,7 +44,7 @@ impl Arguments {
         Ok(())
     }
 
-    /// Counts the arguments of an entry that is left out.
+    /// Counts the arguments of a skipped entry.
     pub(super) fn skip(&mut self, entry: &Entry<'_>) {
         let unread = || usize::from(entry.site_index().is_none()) + usize::from(!entry.data.is_empty());
         self.args.skip(entry.args().map_or_else(unread, Iterator::count));
@@ -78,7 +78,7 @@ impl Arguments {
     }
 }
 
-/// A character is its number: it need be no text of its own.
+/// A character is shown as its number, because it need not be valid text.
 fn value(arg: Arg<'_>) -> Datum<'_> {
     match arg {
         Arg::Char(value) => Datum::Unsigned(value.into()),

@@ -10,25 +10,25 @@ use traceloom_model::{
 use super::{SPLIT, arguments::Arguments, sites::Sites};
 use crate::{pipeline::Share, shared::text};
 
-/// The level of an entry whose site is not known.
+/// The level of an entry whose site is unknown.
 const NO_LEVEL: i64 = -1;
 
-/// Entries of a turn, where several walks make rows in turns.
+/// Number of entries per turn, if several walks share the rows.
 const TURN: i64 = BATCH_ROWS as i64;
 
 /// Pushes entries, numbered in file order.
 pub(super) struct Entries<'s> {
     share: &'s dyn Share,
-    /// Whether the rows of this turn are made here, and not by another walk.
+    /// Whether this walk makes the rows of the current turn.
     is_mine: bool,
     pub(super) times: Times,
     sites: Sites,
     next_id: i64,
-    /// None where nobody wants messages: they are what costs most.
+    /// `None` if no one wants messages, which are the most expensive column.
     messages: Option<Messages>,
     message: Vec<u8>,
     arguments: Option<Arguments>,
-    /// What stands for the name of no level.
+    /// The name of the unknown level.
     no_level: Symbol,
     wants_logs: bool,
 }
@@ -49,12 +49,12 @@ impl<'s> Entries<'s> {
         }
     }
 
-    /// Messages that were cut.
+    /// Number of messages that were cut off.
     pub(super) fn cut(&self) -> u64 {
         self.messages.as_ref().map_or(0, Messages::cut)
     }
 
-    /// Pushes one entry; an entry without a time is in no range of times, and so never left out.
+    /// Pushes one entry; an entry without a timestamp is in no time range, so it is never left out.
     #[inline]
     pub(super) fn push(&mut self, entry: &Entry<'_>, tables: &mut Tables<'_>) -> Result<(), Halt> {
         let id = self.next_id;
@@ -76,7 +76,7 @@ impl<'s> Entries<'s> {
         }
     }
 
-    /// After the last entry: sends the rows of the last turn, unless there was only one.
+    /// After the last entry: sends the rows of the last turn, if there was more than one.
     pub(super) fn end(&mut self, tables: &mut Tables<'_>) -> Result<(), Halt> {
         match self.next_id > TURN {
             true => self.share.end_turn(&SPLIT, tables).map(drop),
@@ -114,13 +114,13 @@ impl<'s> Entries<'s> {
     }
 }
 
-/// The times of the entries, from the origin.
+/// Converts the times of the entries to times from the origin.
 #[derive(Debug)]
 pub(super) struct Times {
     ticks: Ticks,
-    /// Set at the first entry where the header has no start.
+    /// Set by the first entry if the header has no start.
     origin_ticks: Option<u64>,
-    /// Counts from the start that the header names.
+    /// Counts from the start that the header states.
     clock: Clock,
     extent: Extent,
 }

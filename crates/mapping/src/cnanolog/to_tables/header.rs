@@ -1,4 +1,4 @@
-//! What the header says: the clock, the wall time, and fields that no other table has.
+//! The header: the clock, the wall time, and fields that no other table has.
 
 use traceloom_cnanolog::{Header, Reader};
 use traceloom_core::Records;
@@ -25,7 +25,7 @@ pub(super) fn facts<'a>(header: &Header, version: &'a str, times: &Times) -> Fac
     }
 }
 
-/// The library counts nanoseconds of the monotonic clock in its first versions, and cycles of the processor since.
+/// The first versions of the library count nanoseconds of the monotonic clock; later ones count processor cycles.
 fn clock(header: &Header) -> ClockKind {
     match header.timestamp_frequency {
         _ if !header.has_timestamps => ClockKind::Wall,
@@ -41,7 +41,7 @@ fn native_ns(header: &Header, ticks: u64) -> i64 {
     i64::try_from(ns).unwrap_or(i64::MAX)
 }
 
-/// The wall time of the origin; without timestamps, of the start. A header that was never filled in has none.
+/// The wall time of the origin or, without timestamps, of the start. `None` if the header was never filled in.
 fn unix_origin_ns(header: &Header, origin: Option<u64>) -> Option<i64> {
     if (header.start_time_sec, header.start_time_nsec) == (0, 0) {
         return None;
@@ -50,12 +50,12 @@ fn unix_origin_ns(header: &Header, origin: Option<u64>) -> Option<i64> {
     moment.sec.checked_mul(NANOS as i64)?.checked_add(moment.nsec.into())
 }
 
-/// The version that the header names: the layout changed several times under the same one.
+/// The version in the header; the layout changed several times under the same version.
 pub(super) fn version(header: &Header) -> String {
     format!("{}.{}", header.version_major, header.version_minor)
 }
 
-/// Pushes the fields of the header, and what the dictionary says about all sites.
+/// Pushes the header fields, and the properties of the dictionary as a whole.
 pub(super) fn push_attributes(reader: &Reader, tables: &mut Tables<'_>) -> Result<(), Halt> {
     if !tables.wants(Table::Attributes) {
         return Ok(());

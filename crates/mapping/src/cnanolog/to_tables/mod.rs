@@ -1,7 +1,7 @@
 //! CNanoLog records to tables.
 //!
-//! An entry is a row of `logs`, in file order, which is not the order of time: each thread hands over batches. Entries
-//! do not say which thread they are of. A site is a row of `definitions` with the id that the file gives it.
+//! An entry is a row of `logs`, in file order, which is not time order, because each thread delivers batches. Entries
+//! do not name their thread. A site is a row of `definitions` with the id that the file gives it.
 
 mod arguments;
 mod entries;
@@ -19,7 +19,7 @@ use crate::{
     trace::Input,
 };
 
-/// Messages and arguments cost several times what it takes to find the entries.
+/// Messages and arguments cost several times as much as finding the entries.
 pub(crate) static SPLIT: Split = Split { tables: &[Table::Logs, Table::Args], pays: wants_contents };
 
 fn wants_contents(wanted: &Wanted) -> bool {
@@ -48,16 +48,16 @@ pub(crate) fn to_tables(input: &Input<'_>, tables: &mut Tables<'_>) -> Result<Fi
     Ok(findings)
 }
 
-/// The file names neither process nor thread: one row each stands for all.
+/// The file names neither process nor thread, so one row each represents all of them.
 fn push_program(tables: &mut Tables<'_>) -> Result<(), Halt> {
     tables.push(Process { id: 0, pid: None, ppid: None, name: None, start_ts_ns: None, end_ts_ns: None })?;
     tables.push(Thread { id: 0, tid: None, process_id: 0, name: None, kind: None, location: None })
 }
 
-/// How much of the entries has to be read.
+/// How many of the entries have to be read.
 enum Reach {
     Nothing,
-    /// The origin is its time.
+    /// Only the first, whose time is the origin.
     FirstEntry,
     Everything,
 }

@@ -1,11 +1,11 @@
-//! Sites: what the entries of a log statement have in common.
+//! Sites: the properties that the entries of a log statement share.
 
 use traceloom_cnanolog::{Dictionary, Site};
 use traceloom_model::{Halt, Table, Tables, definitions::Definition, trackers::Symbol};
 
 use crate::shared::text;
 
-/// What the rows of an entry take from its site.
+/// The properties that the rows of an entry take from its site.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Common {
     pub(super) level: i64,
@@ -15,7 +15,7 @@ pub(super) struct Common {
     pub(super) format: Symbol,
 }
 
-/// The sites of a file, by their place in the dictionary.
+/// The sites of a file, by index in the dictionary.
 #[derive(Debug)]
 pub(super) struct Sites {
     commons: Vec<Common>,
@@ -23,7 +23,7 @@ pub(super) struct Sites {
 }
 
 impl Sites {
-    /// Pushes the definitions and keeps what entries refer to.
+    /// Pushes the definitions and keeps the properties that entries refer to.
     pub(super) fn push(dictionary: Option<&Dictionary>, tables: &mut Tables<'_>) -> Result<Self, Halt> {
         let mut sites = Self { commons: Vec::new(), most_args: 0 };
         let Some(dictionary) = dictionary else { return Ok(sites) };
@@ -38,13 +38,13 @@ impl Sites {
         Ok(sites)
     }
 
-    /// What the site at a place in the dictionary gives to its entries.
+    /// The properties of the site at an index in the dictionary.
     #[inline]
     pub(super) fn common(&self, index: usize) -> Option<&Common> {
         self.commons.get(index)
     }
 
-    /// The longest list of arguments.
+    /// The length of the longest argument list.
     pub(super) fn most_args(&self) -> usize {
         self.most_args
     }
@@ -93,8 +93,8 @@ fn push_definition(
     })
 }
 
-/// The id of the file; of sites with the same one, which only damage makes, all but the last, which entries mean, are
-/// numbered beyond what a file can hold.
+/// The id in the file. If several sites have the same id, which only damage causes, entries refer to the last one; the
+/// others get ids beyond those that a file can hold.
 fn definition_id(index: usize, id: u32, dictionary: &Dictionary) -> i64 {
     let is_meant = dictionary.find(id).is_some_and(|meant| meant as usize == index);
     let beyond = if is_meant { 0 } else { index as i64 + 1 };

@@ -1,7 +1,7 @@
-//! Memlyze: allocations with their stacks, frees, collections; other points in time are markers.
+//! Memlyze: allocations with their stacks, frees, collections; other points in time become markers.
 //!
-//! The names of the file stand before its events, and events follow in the order of time. So everything becomes an
-//! [`item::Item`], names are numbered on the way, and the items go out sorted.
+//! The names come before the events in the file, and the events are in time order. So everything becomes an
+//! [`item::Item`], names are numbered as they appear, and the items are sorted before they are written.
 
 mod item;
 mod names;

@@ -1,4 +1,4 @@
-//! Names, stacks and threads with the numbers that the file knows them by.
+//! Names, stacks and threads with their numbers in the file.
 
 use hashbrown::{HashMap, HashSet};
 use traceloom_core::Result;
@@ -24,12 +24,13 @@ type Key = (usize, i64);
 #[derive(Debug)]
 pub(super) struct Names {
     pub(super) metadata: MetadataBuilder,
-    /// Whether the trace is one of the upstream tracer, which knows neither addresses nor names: the file is one, too.
+    /// Whether the trace is from the upstream tracer, which knows neither addresses nor names; the output then uses the
+    /// same dialect.
     pub(super) is_growth: bool,
     functions: HashMap<NameId, u64>,
     frames: HashMap<Key, (NameId, Option<NameId>, Option<u32>)>,
     stacks: HashMap<Key, (Option<i64>, i64)>,
-    /// The ids of stacks that are asked for.
+    /// The ids of stacks that were requested.
     known: HashMap<Key, u64>,
     threads: Vec<u16>,
 }
@@ -50,7 +51,7 @@ impl Names {
         if pass.rows(Table::Allocations) > 0 {
             names.read_stacks(pass)?;
         } else {
-            // No allocation refers to them: they belong to spans, and are lost with those.
+            // No allocation refers to them: they belong to spans and are lost with those.
             pass.lose_rows(&[Table::Frames, Table::Stacks]);
         }
         pass.lose_processes();
@@ -109,13 +110,13 @@ impl Names {
         })
     }
 
-    /// The id of a function or of the name of a marker.
+    /// The id of a function, or of a marker's name.
     pub(super) fn function(&mut self, name: NameId, names: &mut NamePool) -> Result<u64> {
         if let Some(id) = self.functions.get(&name) {
             return Ok(*id);
         }
         let text = names.get(name)?;
-        // In such a file nothing has a name but the number that it has.
+        // In such a file, names are only numbers.
         let id = match self.is_growth.then(|| number_of(text, "marker ")).flatten() {
             Some(number) => number,
             None => self.metadata.function(text.as_bytes())?,
@@ -124,7 +125,7 @@ impl Names {
         Ok(id)
     }
 
-    /// The id of a stack; of none, that of a stack without frames.
+    /// The id of a stack; for no stack, that of a stack without frames.
     pub(super) fn stack(&mut self, trace: usize, stack: Option<i64>, names: &mut NamePool) -> Result<u64> {
         let key = (trace, stack.unwrap_or(i64::MIN));
         if let Some(id) = self.known.get(&key) {
@@ -150,7 +151,7 @@ impl Names {
     /// The frames of a stack, the innermost first.
     fn frames_of(&mut self, trace: usize, stack: Option<i64>, names: &mut NamePool) -> Result<Vec<Frame>> {
         let (mut list, mut next) = (Vec::new(), stack);
-        // Nothing else bounds a stack that stands on itself.
+        // Bounds the walk if a stack is its own ancestor.
         for _ in 0..=self.stacks.len() {
             let Some((parent, frame)) = next.and_then(|id| self.stacks.get(&(trace, id)).copied()) else { break };
             next = parent;
@@ -175,7 +176,7 @@ fn number_of(text: &str, before: &str) -> Option<u64> {
     text.strip_prefix(before)?.parse().ok()
 }
 
-/// Threads keep their numbers where these have 16 bits and are not taken.
+/// Threads keep their numbers if these fit in 16 bits and are free.
 fn number_threads(pass: &mut Pass<'_>) -> Vec<u16> {
     let Pass { roster, loss, .. } = pass;
     let mut taken = HashSet::new();
@@ -206,7 +207,8 @@ fn is_ours(trace: &Trace) -> bool {
     trace.format == traceloom_memlyze::FORMAT.id
 }
 
-/// Tells whether there is one trace, of the upstream tracer. What the header says is said again.
+/// Whether there is exactly one trace and it is from the upstream tracer. Attributes from the header are not lost,
+/// because the header is written again.
 fn read_attributes(pass: &mut Pass<'_>) -> Result<bool> {
     let mut is_growth = false;
     pass.each_attribute(|pass, Attribute { trace, key, value }| {

@@ -1,4 +1,4 @@
-//! Rows as items.
+//! Converts rows to items.
 
 use traceloom_core::{Arena, Result, Sorted, Sorter};
 use traceloom_model::{EventCategory, Fate, Table, select};
@@ -10,7 +10,7 @@ use super::{
 use traceloom_passes::{Datum, EventRows, LogRows, Owner, Pass, Point, ThreadIndex, lose_arg};
 
 select! {
-    /// Allocations and what became of them.
+    /// Allocations and their fates.
     pub(super) struct AllocationRows of allocations {
         trace_id, id, ts_ns, thread_id, address, size_bytes, stack_id, fate, freed_ts_ns, end_id,
     }
@@ -21,7 +21,7 @@ select! {
     pub(super) struct FreeRows of frees { trace_id, id, ts_ns, address, allocation_id }
 }
 
-/// Reads everything that has a time.
+/// Reads all rows that have a timestamp.
 pub(super) fn items(pass: &mut Pass<'_>, names: &mut Names) -> Result<Sorted<Item>> {
     let rest = pass.rest();
     let sorter = Sorter::new(&Arena::new(pass.options.limits.tree_bytes));
@@ -42,14 +42,14 @@ struct Reading<'a, 'p> {
     sorter: Sorter<Item>,
 }
 
-/// An item without anything.
+/// An empty item.
 const BLANK: Item = Item { ts_ns: 0, trace: 0, id: 0, kind: MARKER, number: 0, size_bytes: 0, stack: 0, thread: 0 };
 
-/// Where a row goes.
+/// The destination of a row.
 struct Found {
     owner: Owner,
     thread: Option<ThreadIndex>,
-    /// The item, of which the kind and what belongs to it are missing.
+    /// The item, without its kind and the fields that depend on the kind.
     item: Item,
 }
 
@@ -74,7 +74,7 @@ impl Reading<'_, '_> {
         Ok(())
     }
 
-    /// The figures of a collection; all other arguments are lost.
+    /// The values of a collection; all other arguments are lost.
     fn collected(&mut self, owner: Owner, is_gc: bool) -> Result<[u64; 2]> {
         let mut figures = [0; 2];
         let Pass { args, names, loss, .. } = &mut *self.pass;
@@ -120,7 +120,7 @@ impl Reading<'_, '_> {
             let (number, size_bytes) = (rows.address.get(row), rows.size_bytes.get(row));
             let stack = self.names.stack(owner.trace(), rows.stack_id.get(row), &mut self.pass.names)?;
             self.push(Item { kind: ALLOC, number, size_bytes, stack, thread, ..item })?;
-            // An allocation whose free is not in the slice is alive at its end.
+            // An allocation whose free is not in the slice is still live at the end of the slice.
             if let (Some(ts_ns), Some(id), Some(Fate::Freed)) =
                 (rows.freed_ts_ns.get(row), rows.end_id.get(row), Fate::of(rows.fate.get(row)))
                 && let Some(free) =
@@ -132,7 +132,7 @@ impl Reading<'_, '_> {
         Ok(())
     }
 
-    /// Those that gave back an allocation came with it.
+    /// Frees of known allocations were added with the allocations.
     fn frees(&mut self, rows: &FreeRows<'_>) -> Result<()> {
         if !self.pass.options.slice.threads.is_empty() {
             return Ok(());
@@ -158,7 +158,7 @@ impl Reading<'_, '_> {
         self.push(Item { kind: MARKER, number, ..found.item })
     }
 
-    /// Where a row goes; none if the slice leaves it out.
+    /// The destination of a row; `None` if the row is not in the slice.
     fn find(&mut self, point: &Point) -> Result<Option<Found>> {
         let Some((owner, thread)) = self.pass.place_in_any_thread(point)? else { return Ok(None) };
         let ts_ns = self.pass.timeline.at(point.ts_ns.unwrap_or(0));

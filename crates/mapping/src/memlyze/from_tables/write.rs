@@ -1,4 +1,4 @@
-//! Items in order as events of the file.
+//! Writes items in order as events of the file.
 
 use std::io::Write;
 

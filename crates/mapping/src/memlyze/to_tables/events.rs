@@ -8,7 +8,7 @@ use traceloom_model::{EventCategory, Halt, Named, Table, Tables, events::Event, 
 use super::names::{Names, row_id};
 use crate::shared::{Args, Argument, Datum};
 
-/// Pushes collections and markers; the number of an event in the file is its id.
+/// Pushes collections and markers; their ids are the numbers of the events in the file.
 #[derive(Debug)]
 pub(super) struct Events {
     args: Args,
@@ -18,7 +18,7 @@ pub(super) struct Events {
     bytes: Symbol,
     /// The type of all numbers.
     varint: Symbol,
-    /// The name of a marker that the metadata does not have.
+    /// The name of a marker that is not in the metadata.
     unnamed: String,
 }
 

@@ -1,4 +1,4 @@
-//! What the header says, and the keys of the metadata that no other table has.
+//! The header, and the metadata keys that no other table has.
 
 use std::ops::Range;
 
@@ -20,13 +20,13 @@ pub(super) fn facts<'a>(header: &Header, version: &'a str, times: &Times) -> Fac
         clock_hz: Some(1_000_000),
         start_ticks: Some(header.start_us),
         start_native_ns: i64::try_from(start_ns).unwrap_or(i64::MAX),
-        // A header that was never filled in says nothing about the time of day.
+        // A header that was never filled in has no time of day.
         unix_origin_ns: i64::try_from(start_ns).ok().filter(|start| *start != 0),
         extent: times.extent(),
     }
 }
 
-/// Pushes the fields of the header, and what the document does not know as `metadata.KEY` with its JSON.
+/// Pushes the header fields, and undocumented metadata as `metadata.KEY` with its JSON.
 pub(super) fn push_attributes(reader: &Reader, source: &Source, tables: &mut Tables<'_>) -> Result<(), Halt> {
     if !tables.wants(Table::Attributes) {
         return Ok(());
@@ -47,7 +47,7 @@ pub(super) fn push_attributes(reader: &Reader, source: &Source, tables: &mut Tab
     Ok(())
 }
 
-/// Longer values are only named.
+/// For longer values, only the key is listed.
 const MAX_JSON: u64 = 1 << 20;
 
 fn json(source: &Source, place: Range<u64>) -> Read<Option<String>> {

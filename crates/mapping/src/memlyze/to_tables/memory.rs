@@ -1,10 +1,11 @@
 //! Allocations and frees.
 //!
-//! An allocation is pushed when its fate is known: at the event that frees it or gives its address out again, and the
-//! live ones at the end, by their number. So memory holds the live ones only. Ids are the numbers of the events in the
-//! file, whatever their kind.
+//! An allocation is pushed when its fate is known: at the event that frees it or allocates its address again, and at
+//! the end for live ones, by their number. So only live allocations are kept in memory. Ids are the numbers of the
+//! events in the file, whatever their kind.
 //!
-//! In the growth dialect nothing can be paired: the fate of each allocation is `unknown`, and rows come in file order.
+//! In the growth dialect, allocations and frees cannot be paired: the fate of each allocation is `unknown`, and rows
+//! come in file order.
 
 use traceloom_core::Limits;
 use traceloom_memlyze::{
@@ -19,7 +20,7 @@ use super::{names::row_id, places::Places, times::ns};
 /// Pushes the rows of `allocations` and `frees`.
 #[derive(Debug)]
 pub(super) struct Memory {
-    /// None where nothing is paired, or nobody asks.
+    /// `None` if allocations cannot be paired, or no one needs it.
     tracker: Option<Allocations>,
     wants_allocations: bool,
     freed: Symbol,
@@ -32,7 +33,7 @@ pub(super) struct Memory {
 #[derive(Clone, Copy)]
 struct End {
     fate: Symbol,
-    /// When, and the number of the event.
+    /// The time and the number of the event.
     event: Option<(u64, i64)>,
 }
 
@@ -104,7 +105,7 @@ impl Memory {
         }
     }
 
-    /// Pushes what lives at the end.
+    /// Pushes the allocations that are live at the end.
     pub(super) fn finish(&self, places: Option<&Places>, tables: &mut Tables<'_>) -> Result<(), Halt> {
         if !self.wants_allocations {
             return Ok(());

@@ -1,7 +1,7 @@
 //! Memlyze records to tables.
 //!
-//! The id of an allocation, a free, a collection or a marker is the number of its event in the file. `allocations` has
-//! an order of rows of its own, see [`self::memory`]; all other tables have that of the file.
+//! The id of an allocation, a free, a collection or a marker is the number of its event in the file. The rows of
+//! `allocations` have a special order, see [`self::memory`]; all other tables are in file order.
 
 mod events;
 mod header;
@@ -43,14 +43,14 @@ pub(crate) fn to_tables(input: &Input<'_>, tables: &mut Tables<'_>) -> Result<Fi
     Ok(findings)
 }
 
-/// Whether the header and the metadata leave something open.
+/// Whether the events are needed besides the header and the metadata.
 fn needs_events(tables: &Tables<'_>) -> bool {
     use Table::{Allocations, Args, Events, Findings, Frames, Frees, Stacks, Threads};
     [Allocations, Args, Events, Findings, Frames, Frees, Stacks, Threads].into_iter().any(|table| tables.wants(table))
         || tables.wants_any(Table::Traces, &["first_ts_ns", "last_ts_ns"])
 }
 
-/// Whether only rows of their own time are wanted: the walk can end at the end of the filter.
+/// Whether all wanted rows have a single timestamp, so that the walk can stop at the end of the filter.
 fn ends_with_filter(tables: &Tables<'_>) -> bool {
     use Table::{Allocations, Findings, Frames, Stacks, Threads};
     ![Allocations, Findings, Frames, Stacks, Threads].into_iter().any(|table| tables.wants(table))
@@ -60,7 +60,7 @@ fn ends_with_filter(tables: &Tables<'_>) -> bool {
 struct Mapper {
     times: Times,
     names: Names,
-    /// None where nobody asks who allocated.
+    /// `None` if no one wants stacks.
     places: Option<Places>,
     threads: Threads,
     events: Events,
@@ -84,7 +84,7 @@ impl Mapper {
     }
 
     fn walk(&mut self, reader: &mut Reader, tables: &mut Tables<'_>) -> Result<(), Halt> {
-        // Times never go back.
+        // Timestamps never decrease.
         let range = if ends_with_filter(tables) { tables.filter().range } else { TimeRange::ALL };
         let mut id = 0;
         while let Some(located) = reader.next()? {

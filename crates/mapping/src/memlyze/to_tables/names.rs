@@ -10,7 +10,7 @@ use traceloom_model::{
 
 use crate::shared::text;
 
-/// Values by ascending id; as quick as an array where ids count up from 0, which nearly all do.
+/// Values by ascending id; as fast as an array if ids count up from 0, which they nearly always do.
 #[derive(Debug)]
 pub(super) struct ById<T>(Vec<(u64, T)>);
 
@@ -19,7 +19,7 @@ impl<T: Copy> ById<T> {
         Self(Vec::new())
     }
 
-    /// Adds a value; ids come in ascending order.
+    /// Adds a value; ids must be ascending.
     pub(super) fn push(&mut self, id: u64, value: T) {
         self.0.push((id, value));
     }
@@ -47,7 +47,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Pushes the rows of `files` and `definitions`; keeps symbols where a table asks for names.
+    /// Pushes the rows of `files` and `definitions`; keeps symbols if a table needs names.
     pub(super) fn push(metadata: &Metadata, tables: &mut Tables<'_>) -> Result<Self, Halt> {
         let mut names = Self { files: ById::new(), functions: ById::new() };
         let wants_frames = wants_frames(tables);
@@ -75,7 +75,7 @@ impl Names {
         Ok(names)
     }
 
-    /// What a function is called; one that the metadata does not have, by its number.
+    /// The name of a function; its number if it is not in the metadata.
     pub(super) fn function(&self, id: Option<u64>, strings: &mut Strings) -> Symbol {
         match id {
             Some(id) => self.functions.get(id).unwrap_or_else(|| strings.intern(&format!("function {id}"))),
@@ -83,23 +83,23 @@ impl Names {
         }
     }
 
-    /// What a file is called; one that the metadata does not have, by its number.
+    /// The name of a file; its number if it is not in the metadata.
     pub(super) fn file(&self, id: Option<u64>, strings: &mut Strings) -> Option<Symbol> {
         id.map(|id| self.files.get(id).unwrap_or_else(|| strings.intern(&format!("file {id}"))))
     }
 }
 
-/// Whether anything of stacks is asked for.
+/// Whether any column about stacks is wanted.
 pub(super) fn wants_frames(tables: &Tables<'_>) -> bool {
     tables.wants(Table::Frames) || tables.wants(Table::Stacks) || tables.wants_any(Table::Allocations, &["stack_id"])
 }
 
-/// The id of a row that the file numbers: no two become one, be they ever so large.
+/// The row id for a number in the file; distinct numbers get distinct ids, however large they are.
 pub(super) fn row_id(id: u64) -> i64 {
     id.cast_signed()
 }
 
-/// The names of functions and of markers are one list.
+/// Functions and markers share one list of names.
 fn definition(id: i64, name: Symbol) -> Definition<'static> {
     Definition {
         id,

@@ -1,4 +1,4 @@
-//! Stacks: who allocated.
+//! Call stacks of allocations.
 
 use std::collections::HashMap;
 
@@ -11,14 +11,14 @@ use traceloom_model::{
 
 use super::names::{ById, Names};
 
-/// The row in `stacks` of each stack.
+/// The row of each stack in `stacks`.
 ///
-/// The stacks of the metadata come first, by ascending id. One that it does not have, as none in the traces of the
-/// upstream tracer, is a frame of its own, `stack 17`, from the first allocation on that names it.
+/// The stacks of the metadata come first, by ascending id. A stack that is not in the metadata, as in all traces of the
+/// upstream tracer, becomes a single frame such as `stack 17` when the first allocation refers to it.
 #[derive(Debug)]
 pub(super) struct Places {
     stacks: Stacks,
-    /// None for a stack without frames.
+    /// `None` for a stack without frames.
     known: ById<Option<i64>>,
     missing: HashMap<u64, i64>,
     limits: Limits,
@@ -43,7 +43,7 @@ impl Places {
         Ok(Self { stacks, known, missing: HashMap::new(), limits: limits.clone() })
     }
 
-    /// Makes sure that a stack has its row.
+    /// Makes sure that a stack has a row.
     #[inline]
     pub(super) fn note(&mut self, id: u64, tables: &mut Tables<'_>) -> Result<(), Halt> {
         if self.known.get(id).is_some() || self.missing.contains_key(&id) {
@@ -74,7 +74,7 @@ impl Places {
     }
 }
 
-/// The file has the innermost frame first, a row stands on the one below it.
+/// The file has the innermost frame first; a row refers to the row of its caller.
 fn push_stack(
     frames: &[Frame],
     names: &Names,

@@ -1,14 +1,14 @@
-//! Threads: those that allocations name.
+//! The threads that allocations name.
 
 use traceloom_memlyze::raw::Dialect;
 use traceloom_model::{Halt, Table, Tables, threads::Thread};
 
-/// Pushes each thread when an allocation names it for the first time; its number is its id.
+/// Pushes each thread when an allocation first names it; its id is its number.
 #[derive(Debug)]
 pub(super) struct Threads {
-    /// One bit for each of the 65536; empty where nobody wants threads.
+    /// One bit for each of the 65536 threads; empty if no one wants threads.
     seen: Vec<u64>,
-    /// In the growth dialect it is the thread that took the snapshot, not the one that allocated.
+    /// In the growth dialect, it is the thread that took the snapshot, not the one that allocated.
     kind: Option<&'static str>,
     any: bool,
 }
@@ -32,7 +32,7 @@ impl Threads {
         }
     }
 
-    /// A trace that names no thread has one.
+    /// A trace that names no thread gets one row.
     pub(super) fn finish(&self, tables: &mut Tables<'_>) -> Result<(), Halt> {
         if self.any { Ok(()) } else { tables.push(self.row(None)) }
     }

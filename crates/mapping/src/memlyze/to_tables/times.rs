@@ -1,11 +1,11 @@
-//! Microseconds since the start to the time of the tables.
+//! Converts microseconds since the start to the time of the tables.
 
 use traceloom_model::trackers::{Clock, Extent};
 
-/// The times of the events. The origin is the start of the recording: the file counts from there.
+/// The times of the events. The origin is the start of the recording, from which the file counts.
 #[derive(Debug)]
 pub(super) struct Times {
-    /// Asked only for what does not fit.
+    /// Used only for times that do not fit.
     clock: Clock,
     extent: Extent,
 }
@@ -15,7 +15,7 @@ impl Times {
         Self { clock: Clock::new(0), extent: Extent::default() }
     }
 
-    /// The time of an event that is read now.
+    /// The time of the event being read.
     #[inline]
     pub(super) fn pass(&mut self, time_us: u64) -> i64 {
         let ts_ns = match checked_ns(time_us) {
@@ -35,7 +35,7 @@ impl Times {
     }
 }
 
-/// A time that was passed before, or a duration.
+/// The nanoseconds of a time that was converted before, or of a duration.
 #[inline]
 pub(super) fn ns(us: u64) -> i64 {
     checked_ns(us).unwrap_or(i64::MAX)

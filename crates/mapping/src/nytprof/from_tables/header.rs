@@ -1,4 +1,4 @@
-//! What stands before the profile: attributes and options, and the length of a tick.
+//! The start of the profile: attributes and options, and the length of a tick.
 
 use traceloom_core::{Loss, Result};
 use traceloom_model::ClockKind;
@@ -11,24 +11,23 @@ use traceloom_nytprof::{
 use super::{Ticks, stream::Stream};
 use traceloom_passes::{Attribute, Pass, Roster, Trace};
 
-/// Attributes and options of the first trace, and what the file needs of its own.
+/// Attributes and options of the first trace, and those that the file itself needs.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
     pub(crate) comments: Vec<String>,
     pub(crate) attributes: Vec<(String, String)>,
     pub(crate) options: Vec<(String, String)>,
-    /// Ticks per second of each trace that says so.
+    /// Ticks per second of each trace that states them.
     ticks: Vec<(usize, u32)>,
-    /// Profiles that tell of calls when they return only.
+    /// Profiles that record calls only when they return.
     without_entries: Vec<usize>,
 }
 
-/// Written from what is known, whatever the trace said.
+/// Attributes that are always computed, whatever the trace says.
 const OWN: [&str; 4] = ["basetime", "cumulative_overhead_ticks", "nv_size", "ticks_per_sec"];
 
 impl Facts {
-    /// Reads the attributes. Those of a profile go back to where they were, others have the name of their format before
-    /// theirs.
+    /// Reads the attributes. Those of a profile are restored; others get the name of their format as a prefix.
     pub(crate) fn read(pass: &mut Pass<'_>) -> Result<Self> {
         let (mut facts, mut count) = (Self::default(), 0);
         pass.each_attribute(|pass, attribute| {
@@ -66,17 +65,17 @@ impl Facts {
         }
     }
 
-    /// The value of an attribute; of a repeated one the last.
+    /// The value of an attribute; the last one if it is repeated.
     pub(crate) fn attribute(&self, key: &str) -> Option<&str> {
         self.attributes.iter().rev().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
     }
 
-    /// Whether calls of a trace are told when they begin, too.
+    /// Whether the calls of a trace are recorded when they start, too.
     pub(super) fn tells_entries(&self, trace: usize) -> bool {
         !self.without_entries.contains(&trace)
     }
 
-    /// The length of a tick: that of the profiles, where they agree; else as short as the length of the trace allows.
+    /// The length of a tick: that of the profiles if they agree, otherwise as short as the length of the trace allows.
     pub(super) fn ticks(&self, roster: &Roster) -> Ticks {
         if let Some((_, first)) = self.ticks.first()
             && *first > 0
@@ -93,7 +92,7 @@ impl Facts {
         Ticks { per_sec: ticks_for(lasting_ns), is_own: false }
     }
 
-    /// Writes all text of the file.
+    /// Writes the text at the start of the file.
     pub(super) fn write(&self, ticks: Ticks, pass: &mut Pass<'_>, stream: &mut Stream<'_>) -> Result<()> {
         let Pass { roster, timeline, loss, variant, .. } = pass;
         if self.comments.is_empty() {
@@ -119,7 +118,7 @@ impl Facts {
         }
         put("nv_size", "8")?;
         put("ticks_per_sec", &ticks.per_sec.to_string())?;
-        // Inside the compressed part the original may lose a line.
+        // Devel::NYTProf may lose this line inside the compressed part.
         put("cumulative_overhead_ticks", overhead.unwrap_or("0"))?;
         self.write_options(level_of(variant)?, stream)
     }
@@ -143,16 +142,16 @@ impl Facts {
     }
 }
 
-/// A statement counts up to 2^31 ticks, and what lasts longer takes more of them; of these a file may have some.
+/// A statement can hold up to 2^31 ticks; a longer time takes several statements, of which a file may have this many.
 pub(super) const MAX_PARTS: u64 = 1 << 21;
 
-/// As many ticks as keep the file short: nanoseconds for up to 52 days, 100 of them for 14 years.
+/// As many ticks per second as keep the file short: nanoseconds for up to 52 days, units of 100 ns for up to 14 years.
 fn ticks_for(lasting_ns: u128) -> u32 {
     let parts = |ticks: &u32| (lasting_ns / 1_000_000_000 * u128::from(*ticks)) >> 31;
     (0..=9).rev().map(|power| 10_u32.pow(power)).find(|ticks| parts(ticks) <= MAX_PARTS.into()).unwrap_or(1)
 }
 
-/// A text without what would end its line, or spoil it.
+/// A text without characters that would end or break its line.
 pub(crate) fn line(text: &str, loss: &mut Loss) -> String {
     if !text.contains(['\n', '\0']) {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! Statements: the time between calls, told as time of lines.
+//! Statements: the time between calls, written as line times.
 
 use traceloom_core::{Loss, Result};
 use traceloom_model::{LineLevel, Table, select};
@@ -18,7 +18,7 @@ select! {
     }
 }
 
-/// What a trace knows of a line.
+/// The times of a line in a trace.
 #[derive(Clone, Copy, Debug)]
 struct Line {
     trace: usize,
@@ -27,22 +27,22 @@ struct Line {
     count: u64,
 }
 
-/// Times of lines that wait to be told.
+/// Line times that wait to be written.
 ///
-/// Only statements move the clock of a profile. The time between two calls is that of statements, but tables do
-/// not tell of which: so it is taken from the lines in their order, and each line has its sum in the end.
+/// Only statements advance the clock of a profile. The time between two calls belongs to statements, but tables do not
+/// show which ones. So it is taken from the lines in their order, and in the end each line has its sum.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
-    /// By trace; the last one is told first.
+    /// By trace; the last one is written first.
     waiting: Vec<Line>,
-    /// Traces that have any.
+    /// Whether each trace has line times.
     known: Vec<bool>,
-    /// Statements that the sums may still ask for.
+    /// Number of statements that may still be written for the sums.
     left: u64,
 }
 
 impl Lines {
-    /// Reads the sums of whole traces; those of a range of a trace are not known.
+    /// Reads the sums of whole traces; sums of a range of a trace are unknown.
     pub(super) fn read(pass: &mut Pass<'_>, ticks: Ticks, stream: &mut Stream<'_>) -> Result<Self> {
         let known = vec![false; pass.roster.traces.len()];
         let mut lines = Self { waiting: Vec::new(), known, left: MAX_STATEMENTS };
@@ -102,12 +102,12 @@ impl Lines {
         self.waiting.push(line);
     }
 
-    /// Whether a trace has times of lines of its own.
+    /// Whether a trace has line times.
     pub(super) fn knows(&self, trace: usize) -> bool {
         self.known.get(trace) == Some(&true)
     }
 
-    /// Tells what so many ticks of a trace went into, as far as its lines know; gives the ticks that are left.
+    /// Writes the lines that account for a number of ticks of a trace; returns the ticks that no line accounts for.
     pub(super) fn pass(&mut self, trace: usize, mut ticks: u64, stream: &mut Stream<'_>) -> Result<u64> {
         while ticks > 0
             && let Some(line) = self.waiting.last_mut().filter(|line| line.trace == trace)
@@ -123,7 +123,7 @@ impl Lines {
         Ok(ticks)
     }
 
-    /// Tells all that is left of a trace; gives its ticks.
+    /// Writes all remaining lines of a trace; returns their ticks.
     pub(super) fn drain(&mut self, trace: usize, stream: &mut Stream<'_>) -> Result<u64> {
         let mut sum = 0_u64;
         while let Some(line) = self.waiting.last_mut().filter(|line| line.trace == trace) {
@@ -134,19 +134,20 @@ impl Lines {
         Ok(sum)
     }
 
-    /// Visits that took no time.
+    /// Writes the visits that took no time.
     fn end_line(&mut self, stream: &mut Stream<'_>) -> Result<()> {
         let Some(Line { place, count, .. }) = self.waiting.pop() else { return Ok(()) };
         (0..count).try_for_each(|_| stream.put(&time_line(place, 0)))
     }
 }
 
-/// What a statement can count.
+/// Maximum number of ticks in a statement.
 pub(super) const MAX_TICKS: u64 = i32::MAX as u64;
-/// Each visit of a line is a statement of its own, so a file of a few bytes could ask for any number of them.
+/// Maximum number of statements. Each visit of a line is a statement, so a file of a few bytes could ask for any number
+/// of them.
 const MAX_STATEMENTS: u64 = 4 << 20;
 
-/// Tells that a line took so many ticks, in as many statements as that takes; of these the first ones count.
+/// Writes the ticks of a line, in as many statements as necessary; the first `count` of them count as visits.
 pub(super) fn tell(place: Place, mut ticks: u64, count: &mut u64, stream: &mut Stream<'_>) -> Result<()> {
     while ticks > 0 {
         let part = ticks.min(MAX_TICKS);

@@ -1,8 +1,8 @@
-//! NYTProf: a process a thread, a call a span.
+//! NYTProf: one process per thread, one call per span.
 //!
-//! A profile tells of each call when it is entered and left, of the time between as statements, and adds everything up
-//! at its end. Where a trace has such sums of its own, as those of profilers do, they are taken; for others they are
-//! made of the spans. See [`lines`] for how calls come to their times.
+//! A profile records when each call is entered and left, the time between as statements, and the sums of everything at
+//! its end. If a trace has such sums, as those of profilers do, they are used; for other traces they are computed from
+//! the spans. [`lines`] describes how calls get their times.
 
 pub(crate) mod header;
 pub(crate) mod lines;
@@ -37,13 +37,13 @@ pub(crate) static TARGET: Target = Target {
     ..Target::of_format(&traceloom_nytprof::FORMAT)
 };
 
-/// The tables that the sums of a profile are made of.
+/// The tables that the sums of a profile are made from.
 pub(crate) const SUMS: &[Need] = &[
     Need::of::<AttributeRows<'_>>(),
     Need::of::<DefinitionRows<'_>>(),
     Need::of::<SpanRows<'_>>(),
     Need::of::<SpanSites<'_>>(),
-    // Those of a profile are made from its calls.
+    // The frames and stacks of a profile are derived from its calls.
     Need::shown(Table::Frames),
     Need::shown(Table::Stacks),
     Need::of::<LineRows<'_>>(),
@@ -73,12 +73,12 @@ fn write(pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
 #[derive(Clone, Copy, Debug)]
 struct Ticks {
     per_sec: u32,
-    /// Whether it is that of the profiles themselves.
+    /// Whether it is the tick of the profiles themselves.
     is_own: bool,
 }
 
 impl Ticks {
-    /// So many nanoseconds, to the nearest tick.
+    /// A number of nanoseconds, to the nearest tick.
     #[inline]
     fn of(self, ns: u64) -> u64 {
         if self.per_sec == 1_000_000_000 {
@@ -89,10 +89,10 @@ impl Ticks {
         u64::try_from(ticks).unwrap_or(u64::MAX)
     }
 
-    /// Whether nothing is lost.
+    /// Whether the conversion is lossless.
     #[inline]
     fn is_exact(self, ns: u64) -> bool {
-        // Of a tick that is no whole number of nanoseconds, tables have the nearest.
+        // If a tick is not a whole number of nanoseconds, the tables hold the nearest nanosecond.
         let is_even = self.per_sec != 0 && 1_000_000_000 % self.per_sec == 0;
         self.per_sec == 1_000_000_000 || !is_even || ns.is_multiple_of(u64::from(1_000_000_000 / self.per_sec))
     }

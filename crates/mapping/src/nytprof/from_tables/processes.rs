@@ -1,4 +1,4 @@
-//! Threads as processes: the format knows no threads, and has one process after the other.
+//! Threads as processes: the format has no threads, and its processes follow one after the other.
 
 use traceloom_core::Result;
 use traceloom_nytprof::{Nv, PidEnd, PidStart, Record};
@@ -6,37 +6,37 @@ use traceloom_nytprof::{Nv, PidEnd, PidStart, Record};
 use super::{header::line, stream::Stream};
 use traceloom_passes::{Numbering, Pass, ThreadIndex};
 
-/// A process to be.
+/// A process to be written.
 #[derive(Clone, Debug)]
 pub(super) struct Process {
     pub(super) thread: Option<ThreadIndex>,
     pid: u32,
     ppid: u32,
-    /// When it began, in the time of the output.
+    /// Start of the process, in output time.
     begin_ns: Option<u64>,
     end_ns: Option<u64>,
 }
 
-/// All of them, in the order of the file.
+/// All processes, in file order.
 #[derive(Debug)]
 pub(super) struct Processes {
     pub(super) list: Vec<Process>,
     unix_origin_ns: i64,
 }
 
-/// The process that is under way.
+/// The current process.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Current {
     number: usize,
-    /// When its clock began, in the time of the output.
+    /// Start of its clock, in output time.
     pub(super) begin_ns: u64,
     start: f64,
-    /// How far its clock came.
+    /// How far its clock has advanced.
     pub(super) ran_seconds: f64,
 }
 
 impl Processes {
-    /// One for each thread that is taken; a file without any would be refused.
+    /// One process per selected thread; at least one, because a file without a process would be refused.
     pub(super) fn new(pass: &mut Pass<'_>) -> Self {
         let Pass { roster, timeline, loss, .. } = pass;
         let numbering = Numbering::new(roster, loss);
@@ -66,7 +66,7 @@ impl Processes {
         Self { list, unix_origin_ns: timeline.unix_origin_ns().unwrap_or(0) }
     }
 
-    /// Names of threads, for which the format has no place but an attribute.
+    /// Names of threads, which the format can hold only in an attribute.
     pub(super) fn names(&self, pass: &mut Pass<'_>) -> Vec<(String, String)> {
         let Pass { roster, loss, .. } = pass;
         let mut names = Vec::new();
@@ -82,12 +82,13 @@ impl Processes {
         names
     }
 
-    /// Begins a process, before its first call whatever the trace says.
+    /// Starts a process before its first call, whatever the trace says.
     pub(super) fn begin(&self, number: usize, first_ns: Option<u64>, stream: &mut Stream<'_>) -> Result<Current> {
         let Process { pid, ppid, begin_ns, .. } = self.list[number];
         let mut start = seconds(self.unix_origin_ns, begin_ns.unwrap_or(0));
         let origin = seconds(self.unix_origin_ns, 0);
-        // A time of day has a quarter of a microsecond, so what counts is what a reader makes of it.
+        // A time of day has a resolution of a quarter of a microsecond, so use the value that a reader computes from
+        // it.
         let mut begin_ns = u64::try_from(nanoseconds(start) - nanoseconds(origin)).ok();
         if begin_ns.is_none_or(|begin_ns| first_ns.is_some_and(|first_ns| first_ns < begin_ns)) {
             (start, begin_ns) = (origin, Some(0));
@@ -106,13 +107,13 @@ impl Processes {
     }
 }
 
-/// A time of day in seconds, to the nearest.
+/// A time of day in seconds, rounded.
 fn seconds(origin_ns: i64, ns: u64) -> f64 {
     let sum = i128::from(origin_ns) + i128::from(ns);
     (sum.div_euclid(1_000_000_000)) as f64 + sum.rem_euclid(1_000_000_000) as f64 / 1e9
 }
 
-/// And back, as readers do.
+/// The inverse, as readers compute it.
 fn nanoseconds(seconds: f64) -> i128 {
     (seconds.trunc() as i128) * 1_000_000_000 + (seconds.fract() * 1e9).round() as i128
 }

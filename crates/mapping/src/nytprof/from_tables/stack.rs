@@ -1,4 +1,4 @@
-//! Spans of one thread as calls: each is entered and left, and none reaches out of the one around it.
+//! Spans of one thread as calls: each is entered and left, and none extends beyond the one around it.
 
 use traceloom_core::Result;
 
@@ -7,30 +7,30 @@ use traceloom_passes::Ordered;
 /// A loss: a call ends with the one around it.
 pub(crate) const REACHES_OUT: &str = "ends of spans that reach out of the one around them";
 
-/// The calls that are open.
+/// The open calls.
 ///
-/// Spans come in the order of [`traceloom_passes::SpanOrder`]. One that reaches out of the span around it, which happens in
-/// damaged files, ends with that: a profiler knows calls only, and adds up what they took.
+/// Spans arrive in the order of [`traceloom_passes::SpanOrder`]. A span that extends beyond the span around it, which
+/// happens in damaged files, is ended with it: a profiler has only nested calls, and sums their times.
 ///
-/// `(begin* finish)*`: finish at the end of each thread.
+/// Call order: `(begin* finish)*`. Call `finish` at the end of each thread.
 #[derive(Debug)]
 pub(crate) struct Stack<T> {
     open: Vec<Open<T>>,
 }
 
-/// A call that is open.
+/// An open call.
 #[derive(Debug)]
 pub(crate) struct Open<T> {
     pub(crate) begin_ns: i64,
     pub(crate) end_ns: i64,
-    /// What the calls in it took.
+    /// Total time of the calls inside it.
     pub(crate) children_ns: i64,
     depth: u32,
     pub(crate) item: T,
 }
 
 impl<T> Open<T> {
-    /// How long it took, with and without the calls in it.
+    /// Total time and self time.
     pub(crate) fn times_ns(&self) -> (u64, u64) {
         let incl = self.end_ns.saturating_sub(self.begin_ns);
         (incl.max(0).unsigned_abs(), incl.saturating_sub(self.children_ns).max(0).unsigned_abs())
@@ -44,7 +44,7 @@ impl<T> Default for Stack<T> {
 }
 
 impl<T> Stack<T> {
-    /// Ends the calls that are over when a span begins; `ended` is told of each and of those around it.
+    /// Ends the calls that are over when a span starts; `ended` is called with each of them and the calls around it.
     pub(crate) fn advance(
         &mut self,
         span: &Ordered,
@@ -56,7 +56,7 @@ impl<T> Stack<T> {
         Ok(())
     }
 
-    /// Enters a span; tells whether its end is not its own.
+    /// Enters a span; returns whether its end was moved.
     pub(crate) fn begin(&mut self, span: &Ordered, item: T) -> bool {
         let around_ns = self.open.last().map_or(i64::MAX, |around| around.end_ns);
         let end_ns = span.end_ns.min(around_ns);
@@ -64,12 +64,12 @@ impl<T> Stack<T> {
         end_ns != span.end_ns
     }
 
-    /// The calls that are open, the outermost first.
+    /// The open calls, the outermost first.
     pub(crate) fn open(&self) -> &[Open<T>] {
         &self.open
     }
 
-    /// Ends all that are open.
+    /// Ends all open calls.
     pub(crate) fn finish(&mut self, mut ended: impl FnMut(Open<T>, &mut [Open<T>]) -> Result<()>) -> Result<()> {
         while let Some(over) = self.open.pop() {
             self.end(over, &mut ended)?;
@@ -85,7 +85,7 @@ impl<T> Stack<T> {
     }
 }
 
-/// A span that ends when the next begins is around it only where it is less deep: both took no time.
+/// A span that ends exactly when the next starts encloses it only if it is less deep: both have zero length.
 #[inline]
 fn has_ended<T>(open: &Open<T>, next: &Ordered) -> bool {
     open.end_ns < next.ts_ns || open.end_ns == next.ts_ns && open.depth >= next.depth

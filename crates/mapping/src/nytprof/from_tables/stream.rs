@@ -1,4 +1,4 @@
-//! The profile on its way out, with its source files, whose numbers count from 1 without holes.
+//! The output profile, with its source files, which are numbered from 1 without gaps.
 
 use std::io::Write;
 
@@ -15,9 +15,9 @@ select! {
     pub(super) struct FileRows of files { trace_id, id, name, parent_file_id, parent_line, flags }
 }
 
-/// The file of what has no source: each of its lines stands for a name.
+/// The file for names without a source: each of its lines represents one name.
 pub(super) const NO_SOURCE: &str = "/no-source";
-/// Loaders hold an array of all lines of a file.
+/// Maximum line number, because loaders keep an array of all lines of a file.
 pub(super) const MAX_LINES: u32 = 16 << 20;
 
 /// The records written so far, and the files that they define.
@@ -27,7 +27,7 @@ pub(super) struct Stream<'o> {
     by_name: HashMap<NameId, u32>,
     next: u32,
     no_source: Option<u32>,
-    /// The line of [`NO_SOURCE`] that stands for a name.
+    /// The line of [`NO_SOURCE`] for each name.
     lines: HashMap<NameId, u32>,
     limits: Limits,
 }
@@ -66,11 +66,11 @@ impl<'o> Stream<'o> {
         Ok(())
     }
 
-    /// Defines the files that the traces number themselves, in their order.
+    /// Defines the files that the traces number, in their order.
     pub(super) fn define_files(&mut self, pass: &mut Pass<'_>) -> Result<()> {
         let rows = read(pass)?;
         for row in &rows {
-            // A file has one number in the whole; evals of several traces may share a name and nothing else.
+            // A file has one number in the output; evals of several traces may have the same name but are different.
             let known = self.by_name.get(&row.name).copied().filter(|_| row.parent.is_none());
             let fid = known.unwrap_or(self.next);
             self.next = self.next.max(fid + 1);
@@ -108,12 +108,12 @@ impl<'o> Stream<'o> {
         self.put(&Record::NewFid(file))
     }
 
-    /// The number of a file that a trace numbers.
+    /// The number of a file, from its id in a trace.
     pub(super) fn by_id(&self, trace: usize, id: i64) -> Option<u32> {
         self.by_id.get(&(trace, id)).copied()
     }
 
-    /// The number of a file.
+    /// The number of a file, from its name.
     pub(super) fn by_name(&mut self, name: NameId, names: &mut NamePool) -> Result<u32> {
         if let Some(fid) = self.by_name.get(&name) {
             return Ok(*fid);
@@ -126,7 +126,7 @@ impl<'o> Stream<'o> {
         Ok(fid)
     }
 
-    /// The number of the file of what has no source.
+    /// The number of the file for names without a source.
     pub(super) fn no_source(&mut self) -> Result<u32> {
         match self.no_source {
             Some(fid) => Ok(fid),
@@ -137,7 +137,8 @@ impl<'o> Stream<'o> {
         }
     }
 
-    /// The place that stands for a name: loaders add up what different callers do at one place.
+    /// The location that represents a name: loaders sum what different callers do at one location, so each name needs
+    /// its own.
     pub(super) fn stand_in(&mut self, name: NameId) -> Result<Place> {
         let fid = self.no_source()?;
         let next = self.lines.len() as u32 + 1;
@@ -146,7 +147,7 @@ impl<'o> Stream<'o> {
         Ok(Place { fid, line: line.min(MAX_LINES) })
     }
 
-    /// Where a span is: its own place, or the one that stands for its name.
+    /// The location of a span: its source line, or the one that represents its name.
     pub(super) fn of_look(&mut self, look: &Look, names: &mut NamePool) -> Result<Place> {
         match (look.file, look.line) {
             (Some(file), Some(line @ 1..=MAX_LINES)) => Ok(Place { fid: self.by_name(file, names)?, line }),
@@ -171,7 +172,7 @@ fn read(pass: &mut Pass<'_>) -> Result<Vec<Row>> {
         let rows = FileRows::of(batch)?;
         for row in 0..rows.rows {
             limits.check_entries("source files", list.len() as u64 + 1)?;
-            // One that is only referred to, in a damaged profile, has no name.
+            // In a damaged profile, a file that is only referred to has no name.
             if rows.name.get(row).is_empty() {
                 continue;
             }

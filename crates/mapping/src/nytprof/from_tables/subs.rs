@@ -1,4 +1,4 @@
-//! Subs, and the sums of their calls, which stand at the end of a profile.
+//! Subs, and the sums of their calls at the end of a profile.
 
 use hashbrown::HashMap;
 use traceloom_core::{Limits, Loss, Result};
@@ -28,7 +28,7 @@ select! {
     pub(super) struct SourceRows of sources { trace_id, id, file_id, line, text }
 }
 
-/// Where a sub is.
+/// The source range of a sub.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 struct Sub {
     file: Option<NameId>,
@@ -36,7 +36,7 @@ struct Sub {
     last_line: u32,
 }
 
-/// Subs by name, which is all that the format knows them by.
+/// Subs by name, which is their only identity in the format.
 #[derive(Debug, Default)]
 pub(super) struct Subs {
     subs: HashMap<NameId, Sub>,
@@ -58,7 +58,7 @@ impl Subs {
         Ok(subs)
     }
 
-    /// Takes note of the name and place of spans.
+    /// Records the name and location of spans.
     pub(super) fn note(&mut self, look: &Look, loss: &mut Loss) -> Result<()> {
         self.limits.check_entries("subs", self.subs.len() as u64 + 1)?;
         let line = look.line.filter(|_| look.file.is_some()).unwrap_or(0);
@@ -70,7 +70,7 @@ impl Subs {
         Ok(())
     }
 
-    /// Writes source text, subs, and the sums of their calls: those made here, and those that traces have.
+    /// Writes source text, subs, and the sums of their calls: those computed here, and those that traces have.
     pub(super) fn write(
         mut self,
         pass: &mut Pass<'_>,
@@ -124,7 +124,7 @@ impl Subs {
                         let fid = stream.by_name(names.intern(file)?, names)?;
                         Place { fid, line: line.unwrap_or(0) }
                     }
-                    // The profiler's own way to say that it does not know.
+                    // The value by which the profiler says that the location is unknown.
                     (None, _) if roster.traces[trace].format == FORMAT.id => Place::default(),
                     (None, _) => stream.stand_in(names.intern(caller)?)?,
                 };
@@ -142,7 +142,7 @@ impl Subs {
     }
 }
 
-/// Which traces have sums of their own that can be taken; those of a range of a trace are not known.
+/// Which traces have sums that can be used; sums of a range of a trace are unknown.
 pub(super) fn summed(pass: &mut Pass<'_>) -> Result<Vec<bool>> {
     let mut summed = vec![false; pass.roster.traces.len()];
     let (rest, is_whole) = (pass.rest(), pass.is_whole());
@@ -219,14 +219,14 @@ fn write_sub(name: NameId, sub: Sub, names: &mut NamePool, stream: &mut Stream<'
     stream.put(&Record::SubInfo(SubInfo { fid, name, first_line, last_line, odd_bytes: None }))
 }
 
-/// Calls of one sub by another from one place.
+/// Calls of one sub by another from one location.
 struct Calls<'a> {
     place: Place,
     caller: &'a str,
     called: &'a str,
 }
 
-/// Their sum as tables have it, where times may be negative.
+/// Their sums as in the tables, where times may be negative.
 struct Figures {
     count: u64,
     incl_ns: i64,
@@ -264,7 +264,7 @@ fn seconds(ns: i64) -> Nv {
     Nv::from(ns as f64 / 1e9)
 }
 
-/// What a sub without a name is called.
+/// The name of a sub without a name.
 const NAMELESS: &str = "(no name)";
 
 /// The name of a sub.

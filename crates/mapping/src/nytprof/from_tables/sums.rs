@@ -1,18 +1,18 @@
-//! What the profiler would have added up: calls by who called whom from where.
+//! Computes the sums that the profiler would have recorded: calls by caller, callee and call site.
 
 use hashbrown::HashMap;
 use traceloom_core::{Error, Result};
 
 use traceloom_passes::NameId;
 
-/// A file and a line, by the number of the file.
+/// A file and a line; the file is given by number.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub(crate) struct Place {
     pub(crate) fid: u32,
     pub(crate) line: u32,
 }
 
-/// Who called whom from where.
+/// Caller, callee and call site.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub(crate) struct Edge {
     pub(crate) callee: NameId,
@@ -20,19 +20,19 @@ pub(crate) struct Edge {
     pub(crate) caller: NameId,
 }
 
-/// What these calls took. The time of a call within a call of the same sub is in that of the outer one already, so it
-/// is counted apart.
+/// The times of these calls. The time of a recursive call is already part of the outer call, so it is counted
+/// separately.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Sum {
     pub(crate) count: u64,
     pub(crate) incl_ns: u64,
     pub(crate) excl_ns: u64,
     pub(crate) recursive_ns: u64,
-    /// Deepest recursion.
+    /// Maximum recursion depth.
     pub(crate) depth: u32,
 }
 
-/// Calls, added up as they end.
+/// Calls, summed as they end.
 #[derive(Debug)]
 pub(crate) struct Sums {
     edges: HashMap<Edge, Sum>,
@@ -45,13 +45,13 @@ impl Sums {
         Self { edges: HashMap::new(), open: OpenCalls::default(), most }
     }
 
-    /// A sub is entered.
+    /// Enters a sub.
     #[inline]
     pub(crate) fn enter(&mut self, callee: NameId) {
         *self.open.of(callee) += 1;
     }
 
-    /// A sub is left that took so long, with and without what it called.
+    /// Leaves a sub, with its total and self time.
     #[inline]
     pub(crate) fn leave(&mut self, edge: Edge, (incl_ns, excl_ns): (u64, u64)) -> Result<()> {
         let open = self.open.of(edge.callee);
@@ -69,7 +69,7 @@ impl Sums {
         Ok(())
     }
 
-    /// Everything, by callee and place.
+    /// All sums, by callee and location.
     pub(crate) fn finish(self) -> Vec<(Edge, Sum)> {
         let mut edges: Vec<_> = self.edges.into_iter().collect();
         edges.sort_unstable_by_key(|(edge, _)| *edge);
@@ -77,14 +77,14 @@ impl Sums {
     }
 }
 
-/// How many calls of each sub are open.
+/// Number of open calls of each sub.
 #[derive(Debug, Default)]
 struct OpenCalls {
     near: Vec<u32>,
     far: HashMap<NameId, u32>,
 }
 
-/// Names that are found without hashing.
+/// Number of names that are found without hashing.
 const NEAR: usize = 1 << 18;
 
 impl OpenCalls {

@@ -1,4 +1,4 @@
-//! Spans as calls: entered, left, and added up.
+//! Writes spans as calls: entered, left, and summed.
 
 use traceloom_core::{Loss, Result};
 use traceloom_nytprof::{Nv, Record, Str, SubEntry, SubReturn};
@@ -18,20 +18,20 @@ use traceloom_passes::{
     lose_arg,
 };
 
-/// The name of the program itself, which calls what nobody else does.
+/// The name of the program itself, which is the caller of outermost calls.
 pub(crate) const RUNTIME: &str = "main::RUNTIME";
 
-/// A call that is open.
+/// An open call.
 #[derive(Clone, Copy, Debug)]
 struct Call {
     name: NameId,
-    /// Where it is, which is where its time goes.
+    /// Its location, which gets its time.
     place: Place,
-    /// Where it was called.
+    /// The call site.
     site: Place,
     begin_ticks: u64,
     children_ticks: u64,
-    /// What a profile has that is no whole number of ticks.
+    /// Times from a profile that are not a whole number of ticks.
     stored: Option<[f64; 2]>,
 }
 
@@ -42,43 +42,43 @@ pub(super) struct Walk<'a, 'o> {
     stream: Stream<'o>,
     subs: Subs,
     sums: Sums,
-    /// Traces that have sums of their own.
+    /// Traces that have sums.
     summed: Vec<bool>,
     facts: &'a Facts,
-    /// Whether the calls of the current trace are told when they begin.
+    /// Whether the calls of the current trace are recorded when they start.
     tells_entries: bool,
     runtime: NameId,
-    /// The place of each look among the first ones.
+    /// The location of each of the first looks.
     of_looks: Vec<Place>,
-    /// Statements that may still tell of times.
+    /// Number of statements that may still be used for times.
     parts_left: u64,
-    /// Ticks that no statement was left for.
+    /// Ticks for which no statement was left.
     untold: u64,
 }
 
-/// What the walk needs of a pass besides the spans.
+/// The parts of a pass that the walk needs besides the spans.
 struct Tools<'p> {
     names: &'p mut NamePool,
     args: &'p mut Args,
     loss: &'p mut Loss,
 }
 
-/// Looks whose places are found without hashing.
+/// Number of looks whose locations are found without hashing.
 const QUICK_LOOKS: usize = 1 << 18;
 
-/// The clock of the process that is under way.
+/// The clock of the current process.
 #[derive(Debug)]
 struct Clock {
     ticks: Ticks,
     lines: Lines,
     trace: usize,
-    /// When the process began, in the time of the output.
+    /// Start of the process, in output time.
     begin_ns: u64,
     now: u64,
 }
 
 impl Clock {
-    /// Moves on, as far as lines tell where the time went; gives the ticks that they do not explain.
+    /// Advances the clock as far as line times account for it; returns the ticks that they do not account for.
     fn pass(&mut self, ns: u64, stream: &mut Stream<'_>) -> Result<u64> {
         let then = self.ticks.of(ns.saturating_sub(self.begin_ns));
         let Some(gap @ 1..) = then.checked_sub(self.now) else { return Ok(0) };
@@ -108,7 +108,7 @@ impl<'a, 'o> Walk<'a, 'o> {
         })
     }
 
-    /// Writes the calls of all processes; the last one, which is given back, still has no end.
+    /// Writes the calls of all processes; returns the last one, which has not ended yet.
     pub(super) fn profile(
         &mut self,
         pass: &mut Pass<'_>,
@@ -156,7 +156,7 @@ impl<'a, 'o> Walk<'a, 'o> {
         Ok(current)
     }
 
-    /// Writes what stands behind all calls.
+    /// Writes everything that comes after the calls.
     pub(super) fn end(self, pass: &mut Pass<'_>) -> Result<Stream<'o>> {
         let Self { subs, mut stream, sums, summed, untold, .. } = self;
         if untold > 0 {
@@ -166,8 +166,8 @@ impl<'a, 'o> Walk<'a, 'o> {
         Ok(stream)
     }
 
-    /// Moves on to a time. What no line explains goes to the place of the call, unless the trace has times of lines of
-    /// its own, which it would spoil.
+    /// Advances to a time. Ticks that no line accounts for go to the location of the call, unless the trace has line
+    /// times, which this would distort.
     fn pass(&mut self, ns: u64, place: Option<Place>) -> Result<()> {
         let left = self.clock.pass(ns, &mut self.stream)?;
         if left == 0 {
@@ -177,7 +177,7 @@ impl<'a, 'o> Walk<'a, 'o> {
             Some(place) => place,
             None => self.stream.stand_in(self.runtime)?,
         };
-        // A call of a few bytes can take 292 years.
+        // A call of a few bytes can last 292 years.
         let told = left.min(self.parts_left.saturating_mul(MAX_TICKS));
         self.parts_left -= told.div_ceil(MAX_TICKS).min(self.parts_left);
         self.untold = self.untold.saturating_add(left - told);
@@ -190,7 +190,7 @@ impl<'a, 'o> Walk<'a, 'o> {
         let place = self.place(span.look, look, tools)?;
         self.pass(self.timeline.at(span.ts_ns), around)?;
         let (site, stored) = self.take_args(span, tools)?;
-        // What is cut takes less than the profile says.
+        // A call that is cut short takes less time than the profile says.
         let is_cut = stack.open().last().is_some_and(|outer| span.end_ns > outer.end_ns);
         let stored = stored.filter(|_| !is_cut);
         let site = match site.or(around) {
@@ -233,7 +233,7 @@ impl<'a, 'o> Walk<'a, 'o> {
         self.sums.leave(Edge { callee: call.name, place: call.site, caller }, over.times_ns())
     }
 
-    /// Counts what a call cannot say of a span.
+    /// Counts the properties of a span that a call cannot hold.
     fn count(&self, span: &Ordered, loss: &mut Loss) {
         if span.dur_ns.is_none() {
             span.lose(NEVER_CLOSED, loss);
@@ -271,7 +271,7 @@ impl<'a, 'o> Walk<'a, 'o> {
         Ok(place)
     }
 
-    /// The arguments that a profile gave its calls go back to where they were: the place of the call, and times.
+    /// Restores the arguments that the calls of a profile had: the call site and times.
     fn take_args(&self, span: &Ordered, tools: &mut Tools<'_>) -> Result<(Option<Place>, Option<[f64; 2]>)> {
         let (trace, stream) = (self.clock.trace, &self.stream);
         let (mut fid, mut line, mut incl, mut excl) = (None, None, None, None);

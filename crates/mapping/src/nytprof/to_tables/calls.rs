@@ -1,19 +1,19 @@
-//! Calls, as the stream tells them: each when it is over, inner ones first.
+//! Calls, as recorded in the stream: each when it returns, inner ones first.
 
 use traceloom_core::{Arena, Limits, Result, Spill, spill_row};
 
 use super::clock::VirtualClock;
 
 spill_row! {
-    /// A call that is over, and later its place in the tree.
+    /// A call that has returned, and later its position in the tree.
     #[derive(Debug)]
     pub(super) struct Call {
         pub(super) process: u32,
-        /// Calls around it and itself; in the end only those around it.
+        /// Number of calls around it plus itself; in the end, only those around it.
         pub(super) depth: u32,
         /// The number of its name, or [`NO_NUMBER`].
         pub(super) name: u32,
-        /// When it ended, in the time of its process; in the end when it began.
+        /// Its end, in the time of its process; in the end, its start.
         pub(super) time_ns: i64,
         pub(super) dur_ns: i64,
         pub(super) own_ns: i64,
@@ -22,12 +22,12 @@ spill_row! {
     }
 }
 
-/// The call was entered and never left, so that nothing names it; its time is when it began.
+/// The call was entered and never left, so it has no name; its time is its start.
 pub(super) const NO_NUMBER: u32 = u32::MAX;
-/// Nothing is around the call.
+/// The call has no parent.
 pub(super) const NO_PARENT: i64 = -1;
 
-/// Where a call was made.
+/// A call site.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Site {
     pub(super) fid: u32,
@@ -35,16 +35,16 @@ pub(super) struct Site {
     pub(super) at_ns: i64,
 }
 
-/// Takes the events of calls, on the clock of the process that is current.
+/// Receives the events of calls, on the clock of the current process.
 ///
-/// The number of a call, in the order of the ends, is the id of its row.
+/// The id of a row is the number of its call, in the order in which calls return.
 #[derive(Debug)]
 pub(super) struct Recorder {
     pub(super) clock: VirtualClock,
     pub(super) process: u32,
-    /// Calls that were entered and not left; only profiles with `calls=2` tell.
+    /// Calls that were entered and not left; only profiles with `calls=2` record these.
     entered: Vec<Site>,
-    /// All of them, where their rows are wanted.
+    /// All calls, if their rows are wanted.
     pub(super) calls: Option<Spill<Call>>,
     pub(super) count: i64,
     limits: Limits,
@@ -62,14 +62,14 @@ impl Recorder {
         }
     }
 
-    /// A sub is called from this file and line.
+    /// Enters a sub, called from this file and line.
     pub(super) fn enter(&mut self, fid: u32, line: u32) -> Result<()> {
         self.limits.check_entries("open calls", self.entered.len() as u64 + 1)?;
         self.entered.push(Site { fid, line, at_ns: self.clock.now_ns() });
         Ok(())
     }
 
-    /// A call that must be inside of `depth` others and was not left; gives its number and site, innermost first.
+    /// Removes the innermost call that was not left, if more than `depth` are open; returns its number and site.
     pub(super) fn abandon(&mut self, depth: u32) -> Result<Option<(i64, Site)>> {
         if self.entered.len() as u64 <= depth.into() {
             return Ok(None);
@@ -80,7 +80,7 @@ impl Recorder {
         Ok(Some((self.push(call)?, site)))
     }
 
-    /// A sub is left that took so long; gives the number of the call and where it was made, if that is known.
+    /// Leaves a sub after this time; returns the number of the call and its site, if known.
     pub(super) fn leave(&mut self, depth: u32, name: u32, dur_ns: i64, own_ns: i64) -> Result<(i64, Option<Site>)> {
         let dur_ns = dur_ns.max(0);
         let time_ns = self.clock.call(depth, dur_ns, &self.limits)?;

@@ -1,18 +1,18 @@
-//! The virtual clock: statements added up, because the file has no times but those of its processes.
+//! The virtual clock: the sum of statement times, because the file has no timestamps except those of its processes.
 
 use traceloom_core::{Limits, Result};
 use traceloom_nytprof::raw::DEFAULT_TICKS_PER_SEC;
 
-/// Ticks in a second, and how to turn them into nanoseconds.
+/// Ticks per second, and their conversion to nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rate {
     ticks_per_sec: i64,
-    /// Where it is a whole number, as it is with every clock but that of Windows.
+    /// Set if it is a whole number, as it is for every clock except that of Windows.
     ns_per_tick: Option<i64>,
 }
 
 const NS_PER_SEC: i64 = 1_000_000_000;
-/// Whole numbers up to here are exact as a double and as an integer.
+/// Whole numbers up to this one are exact as a double and as an integer.
 const MAX_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 impl Default for Rate {
@@ -22,7 +22,7 @@ impl Default for Rate {
 }
 
 impl Rate {
-    /// So many ticks in a second; 0 counts as not said.
+    /// A number of ticks per second; 0 means unknown.
     pub(crate) fn new(ticks_per_sec: u32) -> Self {
         let ticks_per_sec = i64::from(if ticks_per_sec == 0 { DEFAULT_TICKS_PER_SEC } else { ticks_per_sec });
         let ns_per_tick = (NS_PER_SEC % ticks_per_sec == 0).then_some(NS_PER_SEC / ticks_per_sec);
@@ -44,7 +44,7 @@ impl Rate {
         ns.clamp(i64::MIN.into(), i64::MAX.into()) as i64
     }
 
-    /// Nanoseconds of ticks as Perl has them; what is no number is nothing.
+    /// Nanoseconds of ticks stored as a Perl number; NaN counts as 0.
     #[inline]
     pub(super) fn ns(&self, ticks: f64) -> i64 {
         if is_whole(ticks) {
@@ -55,36 +55,37 @@ impl Rate {
     }
 }
 
-/// Whether the profiler could have counted this.
+/// Whether the profiler could have counted this number of ticks.
 #[inline]
 pub(super) fn is_whole(ticks: f64) -> bool {
     ticks.abs() <= MAX_WHOLE && ticks.trunc() == ticks
 }
 
-/// Nanoseconds of seconds, to the nearest.
+/// Nanoseconds of seconds, rounded.
 pub(super) fn seconds_to_ns(seconds: f64) -> i64 {
     i64::try_from(unix_ns(seconds)).unwrap_or(if seconds < 0.0 { i64::MIN } else { i64::MAX })
 }
 
-/// The same for times of day: whole seconds and their fraction apart, since a double has not digits enough for both.
+/// The same for times of day: whole seconds and their fraction are converted separately, because a double does not have
+/// enough digits for both.
 pub(crate) fn unix_ns(seconds: f64) -> i128 {
-    // Far beyond all that fits into a row, and far from what overflows.
+    // Far beyond everything that fits in a row, and far from overflow.
     let seconds = seconds.clamp(-1e20, 1e20);
     let fraction = (seconds.fract() * NS_PER_SEC as f64).round();
     seconds.trunc() as i128 * i128::from(NS_PER_SEC) + fraction as i128
 }
 
-/// The time in one process, from its begin.
+/// The time in one process, from its start.
 ///
-/// Statements advance it, and so do calls: one cannot have begun before the end of the call before it, which is all
-/// that there is to go by where statements were not recorded.
+/// Statements advance it, and so do calls: a call cannot have started before the previous call ended, which is the only
+/// information if statements were not recorded.
 #[derive(Debug)]
 pub(super) struct VirtualClock {
     pub(super) rate: Rate,
     base_ns: i64,
     /// Ticks since `base_ns`.
     ticks: i64,
-    /// When calls ended, those that are not inside of a later one: depth and time, both growing.
+    /// Ends of calls that are not inside a later one: depth and time, both increasing.
     ends: Vec<(u32, i64)>,
 }
 
@@ -93,25 +94,26 @@ impl VirtualClock {
         Self { rate: Rate::default(), base_ns: 0, ticks: 0, ends: Vec::new() }
     }
 
-    /// Another process begins.
+    /// Starts another process.
     pub(super) fn restart(&mut self) {
         (self.base_ns, self.ticks) = (0, 0);
         self.ends.clear();
     }
 
-    /// The length of a tick changes.
+    /// Changes the length of a tick.
     pub(super) fn set_rate(&mut self, ticks_per_sec: u32) {
         (self.base_ns, self.ticks) = (self.now_ns(), 0);
         self.rate = Rate::new(ticks_per_sec);
     }
 
-    /// A statement was left.
+    /// Advances the clock by a statement.
     #[inline]
     pub(super) fn statement(&mut self, ticks: i32) {
         if ticks >= 0 { self.ticks = self.ticks.saturating_add(ticks.into()) } else { self.wrapped(ticks) }
     }
 
-    /// Its counter has 32 bits. A clock that was set back does not go back by more than a moment.
+    /// A negative time of more than a second means that the 32-bit counter wrapped; a shorter one means that the clock
+    /// was set back, and is ignored.
     #[cold]
     fn wrapped(&mut self, ticks: i32) {
         if i64::from(ticks) < -self.rate.ticks_per_sec {
@@ -123,7 +125,7 @@ impl VirtualClock {
         self.base_ns.saturating_add(self.rate.whole_ns(self.ticks))
     }
 
-    /// A call ended that took so long; gives when.
+    /// Records the end of a call with this duration; returns its time.
     pub(super) fn call(&mut self, depth: u32, dur_ns: i64, limits: &Limits) -> Result<i64> {
         while self.ends.last().is_some_and(|(inner, _)| *inner > depth) {
             self.ends.pop();
@@ -171,7 +173,7 @@ mod tests {
         let mut clock = VirtualClock::new();
         clock.statement(5);
         assert_eq!(clock.call(2, 300, &limits).expect("there is room"), 500);
-        // No statement between two calls: the second begins where the first ended.
+        // No statement between two calls: the second starts where the first ended.
         assert_eq!(clock.call(2, 300, &limits).expect("there is room"), 800);
         assert_eq!(clock.call(1, 700, &limits).expect("there is room"), 800);
         clock.statement(-2_133_970_021);

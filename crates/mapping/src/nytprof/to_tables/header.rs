@@ -1,4 +1,4 @@
-//! What the file says before its first process: clock, origin, producer.
+//! The part of the file before its first process: clock, origin, producer.
 
 use traceloom_core::{Records, Result};
 use traceloom_model::{ClockKind, Halt, Tables, trackers::Extent};
@@ -10,7 +10,7 @@ use crate::{
     trace::Input,
 };
 
-/// Facts for the row of `traces`; settled with the first process, so that a short look and a long one agree.
+/// Facts for the row of `traces`; complete at the first process, so that a partial and a full read agree.
 #[derive(Debug, Default)]
 pub(super) struct Head {
     is_settled: bool,
@@ -21,11 +21,11 @@ pub(super) struct Head {
     xs_version: Option<String>,
 }
 
-/// `CLOCK_REALTIME`, and none at all, which means `gettimeofday`.
+/// `CLOCK_REALTIME`, and none, which means `gettimeofday`.
 const WALL_CLOCKS: [&[u8]; 2] = [b"0", b"-1"];
 
 impl Head {
-    /// Reads only as far as the first process.
+    /// Reads only up to the first process.
     pub(super) fn read(reader: &mut Reader) -> Result<Self> {
         let mut head = Self::default();
         while !head.is_settled
@@ -61,7 +61,7 @@ impl Head {
         }
     }
 
-    /// When the first process began, in nanoseconds since 1970, or what comes next to it.
+    /// Start of the first process in nanoseconds since 1970, or the closest known time.
     pub(super) fn origin_ns(&self) -> Option<i128> {
         self.start.or(self.basetime).filter(|seconds| seconds.is_finite()).map(unix_ns)
     }

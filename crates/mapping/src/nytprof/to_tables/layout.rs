@@ -1,18 +1,17 @@
-//! Puts calls into a tree and onto the time line.
+//! Arranges calls in a tree and on the time axis.
 //!
-//! Ends come before begins and inner calls before outer ones, so the calls are gone through backwards: then the
-//! call around comes first, with the time that it has for itself. An inner call ends when the virtual clock says, as
-//! far as that time allows; so calls lie inside of those around them, and what is between them is what the profiler
-//! measured there.
+//! The file has ends before starts and inner calls before outer ones, so the calls are processed backward: then the
+//! enclosing call comes first, with its self time. An inner call ends when the virtual clock says, as far as that self
+//! time allows. So calls are inside those around them, and the gaps between them are what the profiler measured there.
 
 use traceloom_core::{Limits, Result, Spill, spill_row};
 
 use super::calls::{Call, NO_NUMBER, NO_PARENT};
 
 spill_row! {
-    /// Calls that were never left, which the rows of others refer to.
+    /// Calls that were never left, which the rows of other calls refer to.
     ///
-    /// Those that nothing tells of but a call inside of them count on from the last call.
+    /// Those known only because a call inside them returned are numbered after the last call.
     #[derive(Debug)]
     pub(super) struct Unended {
         pub(super) id: i64,
@@ -20,16 +19,16 @@ spill_row! {
     }
 }
 
-/// Takes the calls one after the other, the last one first.
+/// Processes the calls one after the other, the last one first.
 #[derive(Debug)]
 pub(super) struct Layout {
     limits: Limits,
     process: u32,
     /// Calls around the next one, the outermost first.
     around: Vec<Around>,
-    /// The end of what comes next, where nothing is around it.
+    /// The end of the next call, if it has no parent.
     outer_ns: i64,
-    /// The number of the call that comes next.
+    /// The number of the next call.
     number: i64,
     next_id: i64,
 }
@@ -37,24 +36,24 @@ pub(super) struct Layout {
 #[derive(Debug)]
 struct Around {
     id: i64,
-    /// As the file counts.
+    /// As counted in the file.
     depth: u32,
     begin_ns: i64,
-    /// The end of the next call inside.
+    /// The end of the next call inside it.
     inner_ns: i64,
-    /// What is left of its own time.
+    /// Self time that is left.
     slack_ns: i64,
     unended: Option<Call>,
 }
 
 impl Layout {
-    /// For so many calls.
+    /// For this number of calls.
     pub(super) fn new(count: i64, limits: &Limits) -> Self {
         let limits = limits.clone();
         Self { limits, process: 0, around: Vec::new(), outer_ns: i64::MAX, number: count, next_id: count }
     }
 
-    /// Gives a call its place; `unended` receives those that are complete now and have no end.
+    /// Places a call; `unended` receives the calls that are now complete and have no end.
     pub(super) fn place(&mut self, call: &mut Call, unended: &mut impl FnMut(Unended) -> Result<()>) -> Result<()> {
         self.number -= 1;
         if call.process != self.process {
@@ -75,7 +74,7 @@ impl Layout {
         Ok(())
     }
 
-    /// No more calls of this process come.
+    /// Called after the last call of a process.
     pub(super) fn finish(&mut self, unended: &mut impl FnMut(Unended) -> Result<()>) -> Result<()> {
         self.close(0, unended)
     }
@@ -94,7 +93,7 @@ impl Layout {
         self.around.push(Around { id, depth, begin_ns, inner_ns: end_ns, slack_ns, unended: None });
     }
 
-    /// The end of what comes next, and how much earlier it may be.
+    /// The end of the next call, and how much earlier it may be.
     fn room(&self) -> (i64, i64) {
         self.around.last().map_or((self.outer_ns, i64::MAX), |around| (around.inner_ns, around.slack_ns))
     }
@@ -106,10 +105,10 @@ impl Layout {
         }
     }
 
-    /// Somebody called who never returned: one call stands for all that are missing, as nothing tells them apart.
+    /// A caller never returned: one call represents all that are missing, because nothing distinguishes them.
     fn open_unknown(&mut self, depth: u32) {
         let (process, own_depth) = (self.process, self.around.len() as u32);
-        // It begins with the first call inside.
+        // It starts with the first call inside it.
         let time_ns = i64::MAX;
         let parent = self.parent();
         let call = Call { process, depth: own_depth, name: NO_NUMBER, time_ns, dur_ns: 0, own_ns: 0, parent };
@@ -123,7 +122,7 @@ impl Layout {
         self.around.push(Around { id, depth, begin_ns, inner_ns, slack_ns, unended: Some(call) });
     }
 
-    /// Calls of this depth and more are complete.
+    /// Calls of this depth or deeper are complete.
     fn close(&mut self, depth: u32, unended: &mut impl FnMut(Unended) -> Result<()>) -> Result<()> {
         while let Some(around) = self.around.pop_if(|around| around.depth >= depth) {
             if let Some(mut call) = around.unended {
@@ -138,8 +137,7 @@ impl Layout {
     }
 }
 
-/// Gives all calls their places and shows them, the last one first; calls without an end are shown when their begin is
-/// known.
+/// Places and shows all calls, the last one first; calls without an end are shown when their start is known.
 pub(super) fn lay_out(
     calls: &mut Spill<Call>,
     limits: &Limits,

@@ -1,8 +1,8 @@
 //! NYTProf records to tables.
 //!
-//! One walk over the file does everything; rows that need to know all of it (spans, sums, files, processes) are pushed
-//! when it is over. The id of a span is the number of its return, of a file its number in the stream, of a process
-//! and its thread their place in the file.
+//! One walk over the file does everything; rows that depend on the whole file (spans, sums, files, processes) are
+//! pushed at the end. The id of a span is the number of its return, that of a file is its number in the stream, and
+//! that of a process and its thread is the position of the process in the file.
 
 mod calls;
 pub(crate) mod clock;
@@ -42,20 +42,20 @@ pub(crate) fn to_tables(input: &Input<'_>, tables: &mut Tables<'_>) -> Result<Fi
     Ok(reader.into_findings())
 }
 
-/// How much of the file has to be read, and how closely.
+/// How much of the file has to be read, and how thoroughly.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan {
     /// The records up to the first process.
     pub(super) reads_head: bool,
     /// All records.
     pub(super) reads_records: bool,
-    /// Calls as they happen, each with its place in the tree.
+    /// Calls as they happen, each with its position in the tree.
     pub(super) lays_out: bool,
     /// Names of calls as they happen.
     pub(super) wants_names: bool,
-    /// What the loader knows of subs.
+    /// Subs, from the loader.
     pub(super) loads: bool,
-    /// And of the times of lines.
+    /// Line times, from the loader.
     pub(super) adds_up: bool,
     pub(super) merges_evals: bool,
     pub(super) wants_args: bool,
@@ -108,7 +108,7 @@ fn read_all(input: &Input<'_>, plan: Plan, mut reader: Reader, tables: &mut Tabl
     Ok(findings)
 }
 
-/// Pushes what is known when the whole file is.
+/// Pushes the rows that depend on the whole file.
 fn push_rest(input: &Input<'_>, walk: Walk<'_, '_>, reader: &Reader, arena: &Arena) -> Result<Clock, Halt> {
     let Walk { plan, tables, head, files, names, processes, recorder, loader, mut args, application, .. } = walk;
     let profile = loader.map(|loader| loader.finish());
@@ -125,7 +125,7 @@ fn push_rest(input: &Input<'_>, walk: Walk<'_, '_>, reader: &Reader, arena: &Are
         defined = sums::defined(profile, &names, &files);
     }
     if let Some(calls) = recorder.calls {
-        // Times of calls that do not fit are those of a process that does not, which has been reported.
+        // Call times that do not fit are those of a process that does not fit, which has already been reported.
         let mut rows = Rows { names: &names, defined: &defined, processes: &processes, origin_ns, clock };
         rows.push(calls, arena, &input.options.read.limits, tables)?;
     }

@@ -1,4 +1,4 @@
-//! Names of files and subs, each kept once.
+//! Names of files and subs, each stored once.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,14 +12,14 @@ use traceloom_nytprof::{NewFid, text_of};
 
 use crate::shared::{Args, Argument, Datum};
 
-/// What may be kept of a file: a small one may be unpacked to very much.
+/// How much of a file may be kept in memory: a small file may expand to a very large one.
 #[derive(Debug)]
 pub(crate) struct Budget {
     used_bytes: u64,
     max_bytes: u64,
 }
 
-/// What a name takes, with its place in the tables.
+/// Size of a name including its table entries.
 const ENTRY_BYTES: u64 = 160;
 
 impl Budget {
@@ -38,12 +38,12 @@ impl Budget {
     }
 }
 
-/// Names of subs, numbered as they come.
+/// Names of subs, numbered in the order of their first occurrence.
 #[derive(Debug)]
 pub(super) struct SubNames {
     numbers: HashMap<Box<[u8]>, u32>,
     symbols: Vec<Symbol>,
-    /// Loops call the same sub again and again.
+    /// Loops call the same sub repeatedly.
     last: (Vec<u8>, u32),
     budget: Budget,
 }
@@ -79,12 +79,12 @@ impl SubNames {
         Ok(number)
     }
 
-    /// The number of a name that may not have come.
+    /// The number of a name, if it has occurred.
     pub(super) fn find(&self, name: &[u8]) -> Option<u32> {
         self.numbers.get(name).copied()
     }
 
-    /// The text of a number.
+    /// The text with a number.
     #[inline]
     pub(super) fn symbol(&self, number: u32) -> Option<Symbol> {
         self.symbols.get(number as usize).copied()
@@ -95,17 +95,17 @@ impl SubNames {
     }
 }
 
-/// Files and evals by number; of one that is defined again the last definition counts.
+/// Files and evals by number; if one is defined several times, the last definition counts.
 #[derive(Debug)]
 pub(crate) struct Files {
     files: BTreeMap<u32, Entry>,
     nameless: Symbol,
-    /// Whether a file is there, by its number: every statement asks.
+    /// Whether each file exists, by number; checked for every statement.
     is_there: Vec<bool>,
     budget: Budget,
 }
 
-/// Files number from 1; higher ones are looked up.
+/// Files are numbered from 1; numbers above this one are looked up.
 const MAX_QUICK_FID: usize = 1 << 16;
 
 #[derive(Clone, Copy, Debug)]
@@ -124,7 +124,7 @@ impl Files {
         Self { files: BTreeMap::new(), nameless: strings.intern(""), is_there: Vec::new(), budget }
     }
 
-    /// Takes a definition.
+    /// Adds a definition.
     pub(crate) fn define(&mut self, file: &NewFid<'_>, strings: &mut Strings) -> Result<()> {
         self.budget.charge(file.name.bytes)?;
         let entry = Entry {
@@ -139,7 +139,7 @@ impl Files {
         Ok(())
     }
 
-    /// Something is in a file that should be defined; one that is not has its number for a name.
+    /// Refers to a file that should be defined; if it is not, its number becomes its name.
     #[inline]
     pub(crate) fn refer(&mut self, fid: u32, strings: &mut Strings) -> Result<()> {
         if self.is_there.get(fid as usize) == Some(&true) {
@@ -175,12 +175,12 @@ impl Files {
         self.files.get(&fid).map(|file| file.name)
     }
 
-    /// The name of a file, or none to speak of.
+    /// The name of a file, or the empty string.
     pub(crate) fn name_or_empty(&self, fid: u32) -> Symbol {
         self.name(fid).unwrap_or(self.nameless)
     }
 
-    /// The id of its row, if it has one.
+    /// The id of the file's row, if it has one.
     pub(crate) fn id(&self, fid: u32) -> Option<i64> {
         self.files.contains_key(&fid).then_some(fid.into())
     }
@@ -188,7 +188,7 @@ impl Files {
     /// Pushes the table of files.
     pub(crate) fn push(&self, args: &mut Args, tables: &mut Tables<'_>) -> Result<(), Halt> {
         for (fid, file) in &self.files {
-            // One that claims to be its own parent would make every walk upwards endless.
+            // A file that claims to be its own parent would make every walk up the parents endless.
             let parent_file_id = self.id(file.eval_fid).filter(|_| file.eval_fid != 0 && file.eval_fid != *fid);
             let id = i64::from(*fid);
             tables.push(File {

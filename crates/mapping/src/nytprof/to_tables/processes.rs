@@ -1,4 +1,4 @@
-//! Processes, each with its one thread.
+//! Processes, each with a single thread.
 
 use traceloom_core::{Limits, Result};
 use traceloom_model::{
@@ -11,7 +11,7 @@ use traceloom_nytprof::{PidEnd, PidStart};
 
 use super::clock::unix_ns;
 
-/// Processes in the order in which they begin; the place of each is the id of its row, and of its thread's.
+/// Processes in the order in which they start; the index of a process is the id of its row and of its thread's row.
 #[derive(Debug, Default)]
 pub(super) struct Processes {
     entries: Vec<Entry>,
@@ -36,9 +36,9 @@ impl Processes {
         Ok(())
     }
 
-    /// The last one of this number that has no end.
+    /// Ends the last process with this pid that has no end.
     pub(super) fn end(&mut self, end: &PidEnd<'_>) {
-        // The file has one after the other, so it is at the end of the list unless the file is odd.
+        // Processes follow each other in the file, so it is at the end of the list unless the file is unusual.
         const LOOK_BACK: usize = 1024;
         let open = |entry: &&mut Entry| entry.pid == Some(end.pid) && entry.end.is_none();
         if let Some(entry) = self.entries.iter_mut().rev().take(LOOK_BACK).find(open) {
@@ -50,7 +50,7 @@ impl Processes {
         self.entries.is_empty()
     }
 
-    /// Something happened in no process that the file names.
+    /// Starts a process for events that are in no process that the file names.
     pub(super) fn begin_unnamed(&mut self) {
         self.entries.push(Entry::default());
     }
@@ -60,14 +60,14 @@ impl Processes {
         self.entries.len().saturating_sub(1) as u32
     }
 
-    /// The virtual clock of the current process came this far.
+    /// Records how far the virtual clock of the current process ran.
     pub(super) fn ran(&mut self, virtual_ns: i64) {
         if let Some(entry) = self.entries.last_mut() {
             entry.virtual_ns = entry.virtual_ns.max(virtual_ns);
         }
     }
 
-    /// When its virtual clock began, in nanoseconds since 1970; the origin where the file does not say.
+    /// Start of its virtual clock in nanoseconds since 1970; the origin if the file does not state it.
     pub(super) fn start_ns(&self, process: u32, origin_ns: i128) -> i128 {
         self.entries.get(process as usize).and_then(|entry| entry.start).map_or(origin_ns, unix_ns)
     }
@@ -86,7 +86,7 @@ impl Processes {
             let start_ts_ns = entry.start.map(|_| clock.ts_ns(start_ns));
             let end_ts_ns = entry.end.map(|end| clock.ts_ns(unix_ns(end)));
             let last_ns = Some(entry.virtual_ns).filter(|ran_ns| *ran_ns > 0);
-            // A clock that ran as far as it can would have run further.
+            // A saturated clock would have run further.
             let beyond = i128::from(entry.virtual_ns == i64::MAX);
             let last_ts_ns = last_ns.map(|ran_ns| clock.ts_ns(start_ns + i128::from(ran_ns) + beyond));
             [start_ts_ns, end_ts_ns, last_ts_ns].into_iter().flatten().for_each(|ts_ns| extent.add(ts_ns));

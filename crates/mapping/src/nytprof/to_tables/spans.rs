@@ -1,4 +1,4 @@
-//! Rows of calls: spans, and the stacks that they make.
+//! Rows of calls: spans, and their stacks.
 
 use traceloom_core::{Arena, Limits, Result, Spill};
 use traceloom_model::{
@@ -16,13 +16,13 @@ use super::{
     sums::Defined,
 };
 
-/// What stands for the name of a call that never returned.
+/// The name of a call that never returned.
 const NEVER_RETURNED: &str = "(never returned)";
 
-/// What the rows of calls are made of.
+/// The data from which the rows of calls are made.
 pub(super) struct Rows<'a> {
     pub(super) names: &'a SubNames,
-    /// By number of the name; empty where nobody wants it.
+    /// By number of the name; empty if no one wants it.
     pub(super) defined: &'a [Defined],
     pub(super) processes: &'a Processes,
     pub(super) origin_ns: i128,
@@ -30,7 +30,7 @@ pub(super) struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Lays the calls out and pushes their rows, those without an end last.
+    /// Places the calls and pushes their rows, those without an end last.
     pub(super) fn push(
         &mut self,
         mut calls: Spill<Call>,
@@ -106,7 +106,7 @@ impl Rows<'_> {
     }
 }
 
-/// What one row takes over from the one before.
+/// Values that a row takes over from the previous one.
 struct Place {
     process: u32,
     start_ns: i128,
@@ -118,16 +118,16 @@ struct Place {
 struct Paths {
     nameless: Symbol,
     stacks: Stacks,
-    /// Ids of spans with their stacks, the outermost first.
+    /// Ids of spans and their stacks, the outermost first.
     open: Vec<(i64, i64)>,
 }
 
 impl Paths {
-    /// Takes calls as they are laid out: who called comes first.
+    /// Adds calls in layout order: callers come first.
     fn take(&mut self, id: i64, call: &Call, rows: &Rows<'_>, tables: &mut Tables<'_>) -> Result<(), Halt> {
         self.open.truncate(call.depth as usize);
         if call.parent != NO_PARENT && self.open.last().is_none_or(|(around, _)| *around != call.parent) {
-            // Nothing tells of the one around it.
+            // Its parent is unknown.
             self.open.truncate((call.depth as usize).saturating_sub(1));
             self.add(call.parent, FrameKey { function: self.nameless, file: None, line: None }, tables)?;
         }

@@ -1,9 +1,9 @@
-//! Lets a stop of the sink pass through code that knows errors only.
+//! Passes a sink's stop through code that only knows errors.
 
 use traceloom_core::{Error, Result};
 use traceloom_model::Halt;
 
-/// Remembers that the error was none.
+/// Remembers that the error was a stop.
 #[derive(Debug, Default)]
 pub(super) struct Stop {
     is_stopped: bool,
@@ -23,7 +23,7 @@ impl Stop {
         }
     }
 
-    /// On the way up: it becomes a stop again.
+    /// On the way up: the error becomes a stop again.
     pub(super) fn settle(&self, result: Result<()>) -> Result<(), Halt> {
         if self.is_stopped { Err(Halt::Stopped) } else { Ok(result?) }
     }

@@ -1,4 +1,4 @@
-//! What the loader added up: subs, times of lines, and calls between evals that were merged.
+//! The loader's sums: subs, line times, and calls with merged evals.
 
 use traceloom_model::{
     Halt, LineLevel, Named, Table, Tables,
@@ -20,7 +20,7 @@ use super::{
 };
 use crate::shared::{Args, Argument, Datum};
 
-/// What rows say about the sub that they are of.
+/// What rows say about their sub.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Defined {
     pub(super) id: Option<i64>,
@@ -35,7 +35,7 @@ impl Defined {
     }
 }
 
-/// What is known about each name that calls have, by its number.
+/// The definition of each name that calls have, by its number.
 pub(super) fn defined(profile: &Profile, names: &SubNames, files: &Files) -> Vec<Defined> {
     let mut defined = vec![Defined::default(); names.len()];
     for ((name, sub), id) in profile.subs.iter().zip(0..) {
@@ -46,7 +46,7 @@ pub(super) fn defined(profile: &Profile, names: &SubNames, files: &Files) -> Vec
     defined
 }
 
-/// Pushes the subs; the id of one is its place among the sorted names.
+/// Pushes the subs; the id of a sub is its index among the sorted names.
 pub(super) fn push_subs(
     profile: &Profile,
     files: &Files,
@@ -78,7 +78,7 @@ pub(super) fn push_subs(
     Ok(())
 }
 
-/// Pushes the times of lines, blocks and subs.
+/// Pushes the line times of lines, blocks and subs.
 pub(super) fn push_line_times(profile: &Profile, files: &Files, tables: &mut Tables<'_>) -> Result<(), Halt> {
     let levels = [LineLevel::Line, LineLevel::Block, LineLevel::Sub].map(|level| tables.strings.intern(level.as_str()));
     let mut id = 0;
@@ -96,7 +96,7 @@ pub(super) fn push_line_times(profile: &Profile, files: &Files, tables: &mut Tab
                     level: level.into(),
                     calls: u64::try_from(*count).unwrap_or(0),
                     incl_ns: time_ns,
-                    // The profiler stops the time of a statement while others run.
+                    // The profiler does not count the time of a statement while others run.
                     excl_ns: Some(time_ns),
                 })?;
                 id += 1;
@@ -106,7 +106,7 @@ pub(super) fn push_line_times(profile: &Profile, files: &Files, tables: &mut Tab
     Ok(())
 }
 
-/// Passes calls on as the profiler stored them: by place, and there by caller.
+/// Passes calls on as the profiler stored them: by call site, then by caller.
 pub(crate) fn take_call<T>(id: i64, calls: &SubCallers<'_>, files: &Files, take: impl FnOnce(Call<'_>) -> T) -> T {
     let has_place = calls.fid != 0;
     take(Call {
@@ -123,7 +123,7 @@ pub(crate) fn take_call<T>(id: i64, calls: &SubCallers<'_>, files: &Files, take:
     })
 }
 
-/// Pushes calls as the loader adds them up, by place; several callers of one place share a row.
+/// Pushes calls as the loader sums them, by call site; several callers at one site share a row.
 pub(super) fn push_merged_calls(profile: &Profile, files: &Files, tables: &mut Tables<'_>) -> Result<(), Halt> {
     let mut id = 0;
     for (callee, sub) in &profile.subs {

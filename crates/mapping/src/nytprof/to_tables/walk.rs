@@ -23,7 +23,7 @@ use crate::{
     trace::Input,
 };
 
-/// What the walk has met; rows that need no more than their record are pushed at once.
+/// The state of the walk; rows that depend only on their record are pushed immediately.
 pub(super) struct Walk<'w, 's> {
     pub(super) plan: Plan,
     pub(super) tables: &'w mut Tables<'s>,
@@ -89,7 +89,7 @@ impl<'w, 's> Walk<'w, 's> {
         })
     }
 
-    /// The file is over.
+    /// Called at the end of the file.
     pub(super) fn finish(&mut self) -> Result<(), Halt> {
         self.end_process()?;
         if self.processes.is_empty() {
@@ -98,7 +98,7 @@ impl<'w, 's> Walk<'w, 's> {
         Ok(())
     }
 
-    /// Takes a record; inlined, so that the quick loop of the reader has its three kinds to itself.
+    /// Processes a record; inlined, so that the reader's fast loop contains only its three kinds of records.
     #[inline(always)]
     pub(super) fn take(&mut self, record: &Record<'_>) -> Result<(), Halt> {
         match record {
@@ -149,7 +149,7 @@ impl<'w, 's> Walk<'w, 's> {
         }
     }
 
-    /// Times of lines cost more than all else; they are only added up if somebody asks.
+    /// Line times cost more than everything else, so they are summed only if they are wanted.
     #[inline(always)]
     fn load_time(&mut self, record: &Record<'_>) -> Result<(), Halt> {
         match &mut self.loader {
@@ -187,7 +187,7 @@ impl<'w, 's> Walk<'w, 's> {
         Ok(())
     }
 
-    /// Calls that are still open inside of `depth` others will not return.
+    /// Removes all open calls but the outermost `depth`; they will not return.
     fn abandon(&mut self, depth: u32) -> Result<(), Halt> {
         while let Some((number, site)) = self.recorder.abandon(depth)? {
             self.site(number, site)?;
@@ -218,7 +218,7 @@ impl<'w, 's> Walk<'w, 's> {
         if let Some(site) = site {
             self.site(number, site)?;
         }
-        // What the columns cannot hold as it is.
+        // Values that the columns cannot hold exactly.
         let is_plain = is_whole(incl) && is_whole(excl) && 0.0 <= excl && excl <= incl;
         if !is_plain {
             let Words { excl_ticks, incl_ticks, nv, .. } = self.words;
@@ -243,7 +243,7 @@ impl<'w, 's> Walk<'w, 's> {
     }
 
     fn callers(&mut self, calls: &SubCallers<'_>) -> Result<(), Halt> {
-        // Without a place and without calls it only says that the sub is not written in Perl.
+        // Without a location and without calls, the record only says that the sub is not written in Perl.
         let says_calls = calls.fid != 0 || calls.count != 0;
         if calls.fid != 0 {
             self.refer(calls.fid)?;

@@ -1,4 +1,4 @@
-//! The figures of the file: lines, subs and edges.
+//! The sums in the file: lines, subs and edges.
 
 use std::{collections::BTreeMap, io::Write};
 
@@ -23,7 +23,7 @@ use crate::nytprof::from_tables::{
 };
 use traceloom_passes::{NameId, NamePool, Pass, lose_table, phrase};
 
-/// Visits and two times.
+/// A count and two times.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     count: u64,
@@ -31,14 +31,14 @@ struct Sum {
     excl_ticks: u64,
 }
 
-/// Visits of a line or a sub, and the time that they took with and without the calls in them.
+/// Visits of a line or a sub, with their total and self time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Visits {
     pub(super) count: u64,
     pub(super) times_ns: [u64; 2],
 }
 
-/// All that goes into the file.
+/// Everything that goes into the file.
 #[derive(Debug)]
 pub(super) struct Figures {
     lines: BTreeMap<(u32, u32), Sum>,
@@ -49,7 +49,7 @@ pub(super) struct Figures {
     limits: Limits,
 }
 
-/// Which traces have sums of their own.
+/// Which traces have sums.
 #[derive(Debug)]
 pub(super) struct Own {
     pub(super) calls: Vec<bool>,
@@ -57,7 +57,7 @@ pub(super) struct Own {
 }
 
 const NS_PER_TICK: u64 = 1_000_000_000 / TICKS_PER_SEC as u64;
-/// What is longer is no name to readers.
+/// Readers do not accept longer names.
 const MAX_NAME_BYTES: usize = 1 << 16;
 
 impl Figures {
@@ -83,7 +83,7 @@ impl Figures {
         })
     }
 
-    /// Takes the sums that traces have; those of a range of a trace are not known.
+    /// Adds the sums that traces have; sums of a range of a trace are unknown.
     pub(super) fn take_sums(&mut self, pass: &mut Pass<'_>) -> Result<Own> {
         let none = vec![false; pass.roster.traces.len()];
         let mut own = Own { calls: none.clone(), lines: none };
@@ -135,7 +135,7 @@ impl Figures {
         }
         let incl_ns = rows.incl_ns.get(row);
         let times_ns = [incl_ns, rows.excl_ns.get(row).unwrap_or(incl_ns)].map(|ns| positive(ns, example, loss));
-        // Files have numbers only. A profile's own are kept as long as no other file has them.
+        // Files have only numbers. Those of a profile are kept unless another file has them.
         let fid = match rows.file_id.get(row).and_then(|id| u32::try_from(id).ok()) {
             Some(fid) => fid,
             None => self.file(names.intern(rows.file.get(row))?)?,
@@ -174,7 +174,7 @@ impl Figures {
 
     /// Writes the file.
     pub(super) fn write(&self, facts: &Facts, pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
-        // The example is the first file, not the one that a map happens to have first.
+        // The example must be the first file, not the one that the map iterates first.
         if let Some((name, _)) = self.fids.iter().min_by_key(|(_, fid)| **fid) {
             let count = self.fids.len() as u64;
             pass.loss.lose_many("names of files", count, || pass.names.resident(*name).unwrap_or("").to_owned());
@@ -246,7 +246,7 @@ impl Sum {
     }
 }
 
-/// The lines of text that the document asks for, and what the trace has beside them.
+/// The text lines that the documentation requires, and the trace's other attributes.
 fn write_text<W: Write>(facts: &Facts, pass: &mut Pass<'_>, seconds: f64, writer: &mut Writer<W>) -> Result<()> {
     let signed = |comment: &&String| comment.contains("Pynytprof");
     let comment =
@@ -283,7 +283,7 @@ fn positive(ns: i64, example: impl FnOnce() -> String, loss: &mut Loss) -> u64 {
     ns.max(0).unsigned_abs()
 }
 
-/// A name without what would make it look like something else.
+/// A name without characters that would make it look like something else.
 fn clean<'n>(name: &'n str, loss: &mut Loss) -> std::borrow::Cow<'n, str> {
     if name.is_empty() {
         return "(no name)".into();

@@ -1,7 +1,7 @@
-//! Pynytprof: sums of lines, and of calls from sub to sub.
+//! Pynytprof: sums per line, and of calls between subs.
 //!
-//! The document's layout holds no single call and no name of a file. Sums that a trace has of its own are taken; for
-//! others they are made of the spans.
+//! The documented layout holds neither single calls nor file names. If a trace has sums, they are used; for other
+//! traces they are computed from the spans.
 
 mod figures;
 mod walk;

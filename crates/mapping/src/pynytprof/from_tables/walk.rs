@@ -1,4 +1,4 @@
-//! Spans, added up.
+//! Sums spans.
 
 use traceloom_core::Result;
 
@@ -10,24 +10,24 @@ use crate::nytprof::from_tables::{
 };
 use traceloom_passes::{FRAMES_AND_RANGES, Layer, NameId, Pass};
 
-/// A call that is open.
+/// An open call.
 #[derive(Clone, Copy, Debug)]
 struct Call {
     name: NameId,
-    /// Where it is, if that is known and wanted.
+    /// Its location, if known and wanted.
     place: Option<Place>,
     /// Whether the trace has no sums of calls.
     is_wanted: bool,
 }
 
-/// Sums of calls and of the lines that subs are at.
+/// Sums of calls, and of the lines where subs are.
 struct Adder {
     calls: Sums,
     lines: Sums,
     runtime: NameId,
 }
 
-/// Adds the spans of traces that have no sums of their own.
+/// Adds the spans of traces that have no sums.
 pub(super) fn add(pass: &mut Pass<'_>, own: &Own, figures: &mut Figures) -> Result<()> {
     let Pass { roster, names, looks, spans, loss, options, .. } = pass;
     let (runtime, max) = (names.intern(RUNTIME)?, options.limits.entries);

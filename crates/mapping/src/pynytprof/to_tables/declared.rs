@@ -1,4 +1,5 @@
-//! What a file declares: files, subs, the process. Writers differ in the order, so it is read before any row.
+//! The declarations of a file: files, subs, the process. Writers differ in their order, so they are read before any
+//! row.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +37,7 @@ pub(super) struct Declared {
     basetime: Option<f64>,
     application: Option<Symbol>,
     is_signed: bool,
-    /// How long the visits of lines took.
+    /// Total time of the visits of lines.
     pub(super) visits_ns: u64,
     budget: Budget,
 }
@@ -64,7 +65,7 @@ impl Declared {
         }
     }
 
-    /// Reads the whole file, or only what comes before its figures.
+    /// Reads the whole file, or only the part before its sums.
     pub(super) fn read(&mut self, reader: &mut Reader, reads_all: bool, strings: &mut Strings) -> Result<()> {
         while let Some(located) = reader.next()? {
             self.take(&located.record, strings)?;
@@ -99,7 +100,7 @@ impl Declared {
                 self.files.define(&file, strings)?;
             }
             Record::IndexedFile(fid, _) => self.files.refer(*fid, strings)?,
-            // The document has no names of files, only numbers.
+            // The documented layout has no file names, only numbers.
             Record::Line(line) => self.files.refer(line.fid, strings)?,
             Record::SiteCalls(calls) => self.files.refer(calls.fid, strings)?,
             Record::Visit(visit) => {
@@ -139,12 +140,12 @@ impl Declared {
         Ok(())
     }
 
-    /// The name of a sub, where one is stored.
+    /// The name of a sub, if one is stored.
     pub(super) fn sub_name(&self, sid: u32) -> Option<Symbol> {
         self.subs.get(&sid).map(|sub| sub.name)
     }
 
-    /// When the process began, in nanoseconds since 1970.
+    /// Start of the process, in nanoseconds since 1970.
     fn origin_ns(&self) -> Option<i128> {
         let start = self.process.map(|process| process.time).or(self.basetime);
         start.filter(|seconds| seconds.is_finite()).map(unix_ns)

@@ -1,7 +1,7 @@
 //! Pynytprof records to tables.
 //!
-//! Sums of lines and edges become rows as they are. The lists of visits that the tracer writes in place of subs are
-//! spans that follow each other. The id of a sub and of a file is its number in the file.
+//! Sums of lines and edges become rows directly. The lists of visits that the tracer writes instead of subs become
+//! consecutive spans. The id of a sub or a file is its number in the file.
 
 mod declared;
 mod rows;
@@ -30,7 +30,7 @@ pub(crate) fn to_tables(input: &Input<'_>, tables: &mut Tables<'_>) -> Result<Fi
     declared.push(&mut args, tables)?;
     let mut findings = reader.into_findings();
     if plan.reads_figures {
-        // The second look finds the same again.
+        // The second read reports the same findings again.
         let mut reader = open(source.clone(), options)?;
         clock = Rows::new(&declared, args, input.options.merge_evals, tables).push(&mut reader, tables)?;
         findings = reader.into_findings();
@@ -44,16 +44,16 @@ pub(crate) fn to_tables(input: &Input<'_>, tables: &mut Tables<'_>) -> Result<Fi
 struct Plan {
     /// The records up to the process.
     reads_head: bool,
-    /// All records, for what they declare.
+    /// All records, for their declarations.
     reads_declared: bool,
-    /// All records again, for their figures.
+    /// All records again, for their sums.
     reads_figures: bool,
 }
 
 impl Plan {
     fn of(tables: &Tables<'_>) -> Self {
         let any = |of: &[Table]| of.iter().any(|table| tables.wants(*table));
-        // What is wrong with times is known when they have been turned into rows.
+        // Problems with times are only known once the rows are made.
         let figures = [
             Table::Args,
             Table::Attributes,

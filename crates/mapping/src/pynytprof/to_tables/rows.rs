@@ -1,4 +1,4 @@
-//! Rows of figures, one for each record.
+//! Rows of sums, one per record.
 
 use std::fmt::Write;
 
@@ -27,11 +27,11 @@ use crate::{
 
 const NS_PER_TICK: i128 = 1_000_000_000 / TICKS_PER_SEC as i128;
 
-/// Pushes rows as the records come.
+/// Pushes rows as records arrive.
 #[derive(Debug)]
 pub(super) struct Rows<'d> {
     declared: &'d Declared,
-    /// Where times begin; only counts those that do not fit.
+    /// The origin of times; only counts those that do not fit.
     clock: Clock,
     args: Args,
     merges_evals: bool,
@@ -46,7 +46,7 @@ pub(super) struct Rows<'d> {
     caller_text: String,
 }
 
-/// The tool has no evals to merge: both tables have the same rows.
+/// Pynytprof has no evals to merge, so both tables have the same rows.
 fn push_call(call: Call<'_>, merges_evals: bool, tables: &mut Tables<'_>) -> Result<(), Halt> {
     if merges_evals { tables.push(MergedCall::from(&call)) } else { tables.push(call) }
 }
@@ -81,7 +81,7 @@ impl<'d> Rows<'d> {
         }
     }
 
-    /// Pushes the rows of the whole file; gives the clock, which knows what did not fit.
+    /// Pushes the rows of the whole file; returns the clock, which has counted the times that did not fit.
     pub(super) fn push(mut self, reader: &mut Reader, tables: &mut Tables<'_>) -> Result<Clock, Halt> {
         while let Some(located) = reader.next()? {
             self.take(&located.record, tables)?;
@@ -103,7 +103,7 @@ impl<'d> Rows<'d> {
         }
     }
 
-    /// Records of the real stream: the tool writes none with figures, but nothing keeps a file from having them.
+    /// Records of the real stream: Pynytprof writes none with sums, but a file may contain them.
     fn token(&mut self, token: &Token<'_>, tables: &mut Tables<'_>) -> Result<(), Halt> {
         match token {
             Token::SrcLine(source) => self.source(source, tables),
@@ -149,7 +149,7 @@ impl<'d> Rows<'d> {
         })
     }
 
-    /// Visits follow each other; those of one file are in the order in which they were.
+    /// Visits follow each other; those of one file are in their original order.
     fn visit(&mut self, visit: &Visit, tables: &mut Tables<'_>) -> Result<(), Halt> {
         let id = self.next_visit;
         self.next_visit += 1;
@@ -187,7 +187,7 @@ impl<'d> Rows<'d> {
         self.call(sids, None, edge.calls, [edge.ticks, edge.sub_ticks], tables)
     }
 
-    /// The tool stores no number of calls with a place.
+    /// Pynytprof stores no number of calls per call site.
     fn site_calls(&mut self, calls: &SiteCalls, tables: &mut Tables<'_>) -> Result<(), Halt> {
         let site = Some((calls.fid, calls.line));
         self.call((None, calls.sid), site, 1, [calls.inc_ticks, calls.exc_ticks], tables)
@@ -239,7 +239,7 @@ impl<'d> Rows<'d> {
     }
 }
 
-/// The name of a sub; the tool's own command line stores none, only numbers.
+/// The name of a sub; Pynytprof's command line stores only numbers.
 fn sub_name<'t>(declared: &Declared, sid: u32, text: &'t mut String) -> Named<'t> {
     if let Some(name) = declared.sub_name(sid) {
         return name.into();

@@ -1,4 +1,4 @@
-//! What the file header tells, and what travels beside the events.
+//! The file header, and embedded files.
 
 use std::io::Write;
 
@@ -48,12 +48,12 @@ fn timebase_ns(pass: &Pass<'_>) -> i64 {
     }
 }
 
-/// In one division a date would lose its microseconds.
+/// A single division would lose the microseconds of a date.
 fn milliseconds(ns: i64) -> f64 {
     (ns / 1_000_000) as f64 + (ns % 1_000_000) as f64 / 1e6
 }
 
-/// Attributes of a file of this format go back to where they were; those of others are metadata.
+/// Attributes of a WTF file are restored; those of other formats become metadata.
 fn put_attributes(pass: &mut Pass<'_>, info: &mut FileInfo) -> Result<()> {
     pass.each_attribute(|pass, Attribute { trace, key, value }| {
         let value = value.unwrap_or_default().to_owned();
@@ -70,7 +70,7 @@ fn put_attributes(pass: &mut Pass<'_>, info: &mut FileInfo) -> Result<()> {
     })
 }
 
-/// A key as the name of one member: dots lead into objects, and what begins with a digit is an element.
+/// A key as the name of a single member: dots would create objects, and a leading digit would make it an array element.
 fn member(key: &str) -> String {
     let key = key.replace('.', "_");
     if key.starts_with(|c: char| c.is_ascii_digit()) { format!("_{key}") } else { key }

@@ -1,7 +1,7 @@
-//! Web Tracing Framework: a zone a thread, a scope a span, an event type a name.
+//! Web Tracing Framework: one zone per thread, one scope per span, one event type per name.
 //!
-//! All events of a file lie in one order of time, so everything becomes a [`step::Step`] first, is sorted, and goes out
-//! from there. A first look at the arguments of all rows of a name gives its signature; see [`signature`].
+//! All events of a file are in one time order, so everything first becomes a [`step::Step`], is sorted, and is then
+//! written. A first pass over the arguments of all rows with a name determines its signature; see [`signature`].
 
 mod header;
 mod points;
@@ -60,7 +60,7 @@ fn write(pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
     write::write(draft, pass, composer, unit_ns)
 }
 
-/// The file to be: all that happens, and what it takes to write it.
+/// The file to be written: all steps, and everything needed to write them.
 struct Draft {
     zones: Zones,
     signatures: Signatures,
@@ -69,7 +69,7 @@ struct Draft {
     steps: Steps,
 }
 
-/// Whether a trace is of this format, so that it can go back to what it was.
+/// Whether a trace is of this format, so that its original records can be restored.
 fn is_ours(roster: &Roster, trace: usize) -> bool {
     roster.traces.get(trace).is_some_and(|trace| trace.format == traceloom_wtf::FORMAT.id)
 }

@@ -1,4 +1,4 @@
-//! What has a time and no duration as steps: events, values of counters, log entries.
+//! Rows with a single timestamp as steps: events, counter values, log entries.
 
 use traceloom_core::Result;
 use traceloom_model::{EventCategory, Table, Wanted, select};
@@ -15,11 +15,11 @@ use traceloom_passes::{CounterRows, EventRows, KeyMap, LogRows, NameId, Owner, P
 use traceloom_wtf::recorded;
 
 select! {
-    /// The spans that events lie in.
+    /// The spans that contain events.
     struct Referred of events { trace_id, span_id }
 }
 
-/// The spans that events lie in; none is placed yet. Of too many, the rest is left out.
+/// The spans that contain events, not yet placed. If there are too many, the rest are left out.
 pub(super) fn referred(pass: &Pass<'_>) -> Result<Places> {
     let mut places = Places::default();
     if pass.rows(Table::Events) == 0 {
@@ -55,7 +55,7 @@ struct Points<'a, 'p> {
     number: u64,
 }
 
-/// Where a row goes.
+/// The destination of a row.
 struct Found {
     owner: Owner,
     moment: Moment,
@@ -128,7 +128,7 @@ impl PointSink for Points<'_, '_> {
 }
 
 impl Points<'_, '_> {
-    /// What an event becomes; none if spans and their arguments say the same.
+    /// The step for an event; `None` if spans and their arguments already say the same.
     fn event(
         &mut self,
         rows: &EventRows<'_>,
@@ -169,7 +169,7 @@ impl Points<'_, '_> {
         Ok(())
     }
 
-    /// Where a row goes; none if the slice leaves it out.
+    /// The destination of a row; `None` if the row is not in the slice.
     fn find(&mut self, point: &Point) -> Result<Option<Found>> {
         let found = self.pass.find(point)?;
         self.number += 1;
@@ -184,7 +184,7 @@ impl Points<'_, '_> {
     }
 }
 
-/// Puts what happens when a scope begins or ends into that scope, not beside it.
+/// Moves an event at the start or end of a scope inside that scope.
 fn into_span(moment: &mut Moment, place: &Place) {
     if moment.ts_ns == place.begin.ts_ns {
         *moment = Moment { number: place.begin.number + 1, ..place.begin };

@@ -1,8 +1,8 @@
-//! One signature for each name.
+//! One signature per name.
 //!
-//! Readers of the format know a type by its name, so all rows of a name must have the same arguments. The arguments
-//! that all of them begin with are the signature; what a row has beyond that is told otherwise: scopes have data
-//! appended, other events have it as one JSON argument.
+//! Readers of the format identify a type by its name, so all rows with a name must have the same arguments. The
+//! signature is the arguments that all of these rows start with. Other arguments of a row are stored differently:
+//! scopes have data appended, other events have one JSON argument.
 
 use hashbrown::HashMap;
 use traceloom_core::{Loss, Result};
@@ -26,8 +26,8 @@ pub(super) struct Signature {
     pub(super) has_rest: bool,
 }
 
-/// Names whose signatures are kept: more types than the format has room for would be of no use.
-const MOST_NAMES: usize = 1 << 17;
+/// Maximum number of names whose signatures are kept; the format has no room for more types.
+const MAX_NAMES: usize = 1 << 17;
 
 /// Signatures by name.
 #[derive(Debug, Default)]
@@ -36,10 +36,10 @@ pub(super) struct Signatures {
 }
 
 impl Signatures {
-    /// Takes note of the arguments of a row.
+    /// Records the arguments of a row.
     pub(super) fn learn(&mut self, class: Class, name: NameId, items: &Items) {
         let list = items.list.as_slice();
-        if self.by_name.len() >= MOST_NAMES && !self.by_name.contains_key(&(class, name)) {
+        if self.by_name.len() >= MAX_NAMES && !self.by_name.contains_key(&(class, name)) {
             return;
         }
         let signature = self.by_name.entry((class, name)).or_insert_with(|| Signature {
@@ -51,7 +51,7 @@ impl Signatures {
         signature.args.truncate(same);
     }
 
-    /// The signature of a name: of what was learned, the part that has names of arguments that the format takes.
+    /// The signature of a name: the learned arguments whose names the format accepts.
     pub(super) fn get(&self, class: Class, name: NameId, names: &mut NamePool) -> Result<Signature> {
         let unknown = || Signature { args: Vec::new(), has_rest: true };
         let mut signature = self.by_name.get(&(class, name)).cloned().unwrap_or_else(unknown);
@@ -60,7 +60,7 @@ impl Signatures {
             let is_new = signature.args.iter().take(place).all(|(other, _)| other != key);
             let key = names.get(*key)?;
             let is_word = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-            // The last argument of an instance with a rest goes by this name.
+            // The last argument of an instance with additional arguments has this name.
             if !is_word || !is_new || class == Class::Instance && key == REST {
                 break;
             }
@@ -72,11 +72,11 @@ impl Signatures {
     }
 }
 
-/// The argument that has what is not in the signature.
+/// The argument that holds everything that is not in the signature.
 pub(super) const REST: &str = "args";
 
 impl Signature {
-    /// As a definition has it.
+    /// The signature as written in a definition.
     pub(super) fn text(&self, class: Class, names: &mut NamePool, loss: &mut Loss) -> Result<String> {
         let mut text = String::new();
         for (key, kind) in &self.args {
@@ -84,7 +84,7 @@ impl Signature {
                 text.push_str(", ");
             }
             let key = names.get(*key)?;
-            // The original makes a variable of it.
+            // WTF makes a variable of it.
             let mark = if key.starts_with(|c: char| c.is_ascii_digit()) { "_" } else { "" };
             if !mark.is_empty() {
                 loss.lose("names of arguments that begin with a digit", || format!("{key} is now {mark}{key}"));
@@ -98,7 +98,7 @@ impl Signature {
         Ok(text)
     }
 
-    /// What of a row is in the signature, and what is not.
+    /// The arguments of a row that are in the signature, and the others.
     pub(super) fn split<'i>(&self, items: &'i [Item]) -> (&'i [Item], &'i [Item]) {
         items.split_at_checked(self.args.len()).unwrap_or((&[], items))
     }

@@ -15,10 +15,10 @@ use traceloom_passes::{
     ColorLoss, Datum, Layer, NEVER_CLOSED, NameId, Nest, Ordered, Pass, Placed, TOO_MANY_OVERLAP, ThreadIndex, Timeline,
 };
 
-/// Where a span stands that events refer to, by the number of its trace and its id.
+/// The positions of spans that events refer to, by trace number and span id.
 pub(super) type Places = HashMap<(usize, i64), Option<Place>>;
 
-/// Moments between which everything in a span lies.
+/// Everything inside a span is between these two moments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) begin: Moment,
@@ -88,9 +88,9 @@ pub(super) fn push(pass: &mut Pass<'_>, draft: &mut Draft) -> Result<()> {
 
 struct Walk<'a> {
     trace: usize,
-    /// Steps so far; even, so that events find room between them.
+    /// Number of steps so far; even, so that events fit between them.
     number: u64,
-    /// When the last scope of the thread began: ends at the same moment come after it.
+    /// When the last scope of the thread started: ends with the same timestamp come after it.
     last_enter_ns: Option<i64>,
     timeline: Timeline,
     zones: &'a mut Zones,
@@ -136,7 +136,7 @@ impl Walk<'_> {
         end
     }
 
-    /// Ends what is open at the end of a thread. What was never closed stays so, unless something around it ends.
+    /// Ends open scopes at the end of a thread. A scope that was never closed stays open, unless one around it ends.
     fn finish(&mut self, nest: &mut Nest<Open>, thread: ThreadIndex) -> Result<()> {
         let mut left: Vec<(usize, i64, Open)> = Vec::new();
         nest.finish(|lane, end_ns, open| {
@@ -162,7 +162,7 @@ impl Walk<'_> {
         self.loss.lose(NEVER_CLOSED, || format!("spans {id}"));
     }
 
-    /// A frame or a range, of this number.
+    /// A frame or a range, with this number.
     fn push_flat(&mut self, span: &Ordered, name: NameId, number: u32) -> Result<()> {
         let zone = self.zones.of(span.thread, 0);
         let (begin, end) = match span.layer {

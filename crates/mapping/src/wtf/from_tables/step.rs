@@ -1,33 +1,33 @@
-//! What happens, in the order in which it is written.
+//! Steps, in the order in which they are written.
 
 use traceloom_core::{Cursor, Result, Sorter, SpillRow, Store, spill_row};
 use traceloom_passes::NameId;
 
-/// What is written at a step.
+/// The kind of a step.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[repr(u8)]
 pub(super) enum What {
-    /// A scope begins; `detail` is its look.
+    /// A scope starts; `detail` is its look.
     Enter,
     /// The innermost scope ends.
     Leave,
-    /// A frame begins; `detail` is its number.
+    /// A frame starts; `detail` is its number.
     FrameStart,
     /// A frame ends; `detail` is its number.
     FrameEnd,
-    /// A range of time begins; `detail` is its id.
+    /// A time range starts; `detail` is its id.
     RangeBegin,
-    /// A range of time ends; `detail` is its id.
+    /// A time range ends; `detail` is its id.
     RangeEnd,
-    /// A row of `events` happens.
+    /// A row of `events`.
     Event,
-    /// So does one that the format has a type of its own for; `detail` is 1 for a mark.
+    /// A row of `events` for which the format has a built-in type; `detail` is 1 for a mark.
     BuiltinEvent,
-    /// So does one that divides the trace.
+    /// A row of `events` that divides the trace.
     Mark,
-    /// A counter has a value; `detail` is where its details are.
+    /// A counter value; `detail` is the offset of its details.
     Counter,
-    /// Something is logged; `detail` is where its details are.
+    /// A log entry; `detail` is the offset of its details.
     Log,
 }
 
@@ -59,18 +59,18 @@ impl SpillRow for What {
     }
 }
 
-/// Ends of scopes that began earlier.
+/// Ends of scopes that started earlier.
 pub(super) const ENDS: u8 = 0;
-/// What happens between the ends and the begins of a moment.
+/// Steps between the ends and the starts at one time.
 pub(super) const BETWEEN: u8 = 1;
-/// Begins of scopes, and all that follows them at the same moment.
+/// Starts of scopes, and everything that follows them at the same time.
 pub(super) const BEGINS: u8 = 2;
 
 spill_row! {
-    /// When something happens: its place in the order.
+    /// The position of a step in the order.
     #[derive(Debug, Eq, Ord, PartialEq, PartialOrd)]
     pub(super) struct Moment {
-        /// In the time of the output.
+        /// In output time.
         pub(super) ts_ns: i64,
         pub(super) zone: u32,
         /// [`ENDS`], [`BETWEEN`] or [`BEGINS`].
@@ -81,7 +81,7 @@ spill_row! {
 }
 
 spill_row! {
-    /// Something that happens.
+    /// A step.
     #[derive(Debug, Eq, PartialEq)]
     pub(super) struct Step {
         pub(super) moment: Moment,
@@ -95,7 +95,7 @@ spill_row! {
     } by (moment, id)
 }
 
-/// All steps, and what belongs to some of them.
+/// All steps, and the details of some of them.
 #[derive(Debug)]
 pub(super) struct Steps {
     pub(super) sorter: Sorter<Step>,

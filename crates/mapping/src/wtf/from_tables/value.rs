@@ -1,6 +1,6 @@
-//! Arguments as the format holds them.
+//! Arguments, converted to values of the format.
 //!
-//! What has a type of the format keeps it. Other numbers are JSON, which has room for all of their digits.
+//! Values with a type of the format keep it. Other numbers become JSON, which can hold all of their digits.
 
 use traceloom_core::{Result, text::json};
 use traceloom_wtf::{
@@ -14,7 +14,7 @@ use traceloom_passes::{Arg, Args, Datum, Look, NameId, NamePool, Owner};
 #[derive(Debug, Default)]
 pub(super) struct Items {
     pub(super) list: Vec<Item>,
-    /// Elements of the argument that is being read.
+    /// Elements of the argument being read.
     elements: Vec<Scalar>,
     pending: Option<(NameId, NameId, bool)>,
 }
@@ -29,7 +29,7 @@ pub(super) struct Item {
     pub(super) is_untyped: bool,
 }
 
-/// A value of the format that borrows nothing.
+/// An owned value of the format.
 #[derive(Clone, Debug)]
 pub(super) enum Held {
     Any(Option<String>),
@@ -62,7 +62,7 @@ impl Held {
         }
     }
 
-    /// As JSON, for what is told in one value with others.
+    /// Writes the value as JSON, for values that share one argument.
     pub(super) fn put_json(&self, out: &mut Vec<u8>) {
         match self {
             Self::Any(None) | Self::Array(_, None) | Self::Text(None) => out.extend_from_slice(b"null"),
@@ -96,7 +96,7 @@ fn put_number(value: &Value<'_>, out: &mut Vec<u8>) {
     scalar.put_json(out);
 }
 
-/// A value as the tables have it.
+/// A value as stored in the tables.
 #[derive(Clone, Debug)]
 enum Scalar {
     Bytes(Vec<u8>),
@@ -135,7 +135,7 @@ impl Scalar {
                 out.push(b'"');
             }
             Self::Float(number) if number.is_finite() => out.extend_from_slice(format!("{number:?}").as_bytes()),
-            // JSON has no word for it.
+            // JSON cannot represent it.
             Self::Float(number) => out.extend_from_slice(format!("\"{number}\"").as_bytes()),
             Self::Int(number) => out.extend_from_slice(number.to_string().as_bytes()),
             Self::Null => out.extend_from_slice(b"null"),
@@ -188,7 +188,7 @@ impl Items {
     }
 }
 
-/// Other formats name the type of the elements.
+/// Other formats name only the type of the elements.
 fn array_of(kind: ArgumentType, is_array: bool) -> ArgumentType {
     match kind {
         ArgumentType::Number(element) if is_array => ArgumentType::Array(element),
@@ -196,7 +196,7 @@ fn array_of(kind: ArgumentType, is_array: bool) -> ArgumentType {
     }
 }
 
-/// The value as the type has it; none where it does not fit.
+/// The value converted to the type; `None` if it does not fit.
 fn typed(kind: ArgumentType, is_array: bool, elements: &[Scalar]) -> Option<Held> {
     if let ArgumentType::Array(element) = kind {
         return match elements {
@@ -290,21 +290,21 @@ fn untyped(is_array: bool, elements: &[Scalar]) -> (ArgumentType, Held) {
     }
 }
 
-/// A JSON text from what is put.
+/// A JSON text written by `put`.
 pub(super) fn json_of(put: impl FnOnce(&mut Vec<u8>)) -> String {
     let mut out = Vec::new();
     put(&mut out);
     String::from_utf8(out).unwrap_or_default()
 }
 
-/// Where a span comes from, as arguments.
+/// The source location of a span, as arguments.
 pub(super) fn source_items(look: &Look, names: &mut NamePool, items: &mut Items) -> Result<()> {
     let Some(file) = look.file else { return Ok(()) };
     let file = names.get(file)?.to_owned();
     put_source(&file, look.line, names, items)
 }
 
-/// A place in the source, as arguments.
+/// A source location, as arguments.
 pub(super) fn put_source(file: &str, line: Option<u32>, names: &mut NamePool, items: &mut Items) -> Result<()> {
     items.push(names.intern("source_file")?, ArgumentType::Utf8, Held::Text(Some(file.to_owned())));
     if let Some(line) = line {

@@ -1,4 +1,4 @@
-//! Steps in order as events of the file.
+//! Writes steps in order as events of the file.
 
 use std::io::Write;
 
@@ -19,7 +19,7 @@ use super::{
 };
 use traceloom_passes::{LookId, NameId, NamePool, Owner, Pass};
 
-/// Types that are written for rows of the same name, with their arguments.
+/// Built-in types that are written for rows of the same name, with their arguments.
 const BUILTINS: [(&str, &[ArgumentType]); 7] = {
     use ArgumentType::{Any, Ascii, FlowId};
     [
@@ -34,19 +34,19 @@ const BUILTINS: [(&str, &[ArgumentType]); 7] = {
 };
 const MARK: &str = "wtf.trace#mark";
 const LEAVE: &str = "wtf.scope#leave";
-/// A name of an event type that may mean something to the loader.
+/// The prefix of event type names that may mean something to the loader.
 const RESERVED: &str = "wtf.";
-/// What ends a line in JavaScript: the original puts names of types into programs that it makes, behind `//`.
+/// Characters that end a line in JavaScript: WTF puts type names into generated programs, after `//`.
 const LINE_ENDS: [char; 4] = ['\n', '\r', '\u{2028}', '\u{2029}'];
-/// Types of the program; the format has room for a few more.
+/// Maximum number of types from the trace; the format has room for a few more.
 const MAX_TYPES: usize = 60_000;
 
-/// Whether the format has a type of its own for events of this name.
+/// Whether the format has a built-in type for events of this name.
 pub(super) fn is_builtin(name: &str) -> bool {
     BUILTINS.iter().any(|(builtin, _)| *builtin == name)
 }
 
-/// What a row of another table tells beside its arguments.
+/// What a row of another table holds besides its arguments.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Detail<'a> {
     Log { level: &'a str, file: Option<&'a str>, line: Option<u32>, message: &'a str },
@@ -54,7 +54,7 @@ pub(super) enum Detail<'a> {
 }
 
 impl Detail<'_> {
-    /// As arguments. The exact value of a counter is an argument of its own.
+    /// Adds the details as arguments. The exact value of a counter is already an argument.
     pub(super) fn put_items(&self, names: &mut NamePool, items: &mut Items) -> Result<()> {
         let Self::Log { level, file, line, message } = self else { return Ok(()) };
         for (key, text) in [("level", level), ("message", message)] {
@@ -81,7 +81,7 @@ impl Detail<'_> {
     }
 }
 
-/// Texts and a number of a detail.
+/// The texts and the number of a detail.
 fn read_detail(store: &mut Store, offset: u64) -> Result<([Option<String>; 3], u64)> {
     let mut length = [0; 8];
     store.read(offset, &mut length)?;
@@ -126,7 +126,7 @@ pub(super) fn write<W: Write>(
 /// How rows of a name are written.
 #[derive(Debug)]
 struct Kind {
-    /// None where they go by the name in an argument.
+    /// `None` if they are written with a generic type and their name as an argument.
     own: Option<TypeId>,
     name: String,
     signature: Signature,
@@ -141,7 +141,7 @@ struct Output<W> {
     unit_ns: i64,
     kinds: HashMap<(Class, NameId), Kind>,
     own_types: usize,
-    /// Numbers of flows, where several traces have their own.
+    /// Numbers of flows, if several traces have flows.
     flows: Option<HashMap<(u32, u32), u32>>,
     last: i64,
     details: Store,
@@ -153,7 +153,7 @@ impl<W: Write> Output<W> {
         if ts_ns % self.unit_ns != 0 {
             loss.lose("parts of times below a microsecond", || format!("{} ns", ts_ns % self.unit_ns));
         }
-        // Stored times begin again after 2^32; a longer pause is not seen.
+        // Stored times wrap after 2^32; a longer pause would be lost.
         if (ts_ns - self.last) / self.unit_ns >= 1 << 32 {
             loss.lose("pauses of more than 71 minutes", || format!("{} ns", ts_ns - self.last));
         }
@@ -194,7 +194,7 @@ impl<W: Write> Output<W> {
                 let line = line.checked_sub(1).and_then(|line| u32::try_from(line).ok());
                 let (level, message) = (level.unwrap_or_default(), message.unwrap_or_default());
                 let detail = Detail::Log { level: &level, file: file.as_deref(), line, message: &message };
-                // The arguments of our own entries say it all.
+                // Log entries from a WTF file already have everything in their arguments.
                 if !is_ours {
                     detail.put_items(names, items)?;
                 }
@@ -279,7 +279,7 @@ impl<W: Write> Output<W> {
         }
     }
 
-    /// Arguments as one JSON object; none where there are none.
+    /// Arguments as one JSON object; `None` if there are none.
     fn object(&self, items: &[Item], names: &mut NamePool) -> Result<Option<String>> {
         if items.is_empty() {
             return Ok(None);
@@ -295,7 +295,7 @@ impl<W: Write> Output<W> {
         Ok(Some(String::from_utf8_lossy(&out).into_owned()))
     }
 
-    /// A flow has one number in the whole file.
+    /// Gives each flow a number that is unique in the file.
     fn renumbered<'v>(&mut self, trace: u32, value: Value<'v>) -> Value<'v> {
         match (value, &mut self.flows) {
             (Value::Flow(id), Some(flows)) if id != 0 => {
@@ -309,7 +309,7 @@ impl<W: Write> Output<W> {
     fn kind(&mut self, class: Class, name: NameId, names: &mut NamePool, loss: &mut Loss) -> Result<&Kind> {
         if !self.kinds.contains_key(&(class, name)) {
             if self.kinds.len() >= 2 * MAX_TYPES {
-                // The names without a type of their own are found again.
+                // Names without a type are looked up again.
                 self.kinds.retain(|_, kind| kind.own.is_some());
             }
             let kind = self.define(class, name, names, loss)?;
@@ -344,7 +344,7 @@ impl<W: Write> Output<W> {
             let own = Some(self.composer.define(&name, event_class, flags, &args)?);
             return Ok(Kind { own, name, signature });
         }
-        // The original takes such a name for a signature, and does not live with every one.
+        // WTF parses such a name as a signature and fails on some of them.
         if name.contains('(') {
             loss.lose("brackets in names", || name.clone());
             name = name.replace('(', "[");
@@ -375,7 +375,7 @@ fn lose_types(items: &[Item], names: &mut NamePool, loss: &mut Loss) -> Result<(
     Ok(())
 }
 
-/// A value as JSON; none where it is null.
+/// A value as JSON; `None` if it is null.
 fn any_of(held: &Held) -> Option<String> {
     match held {
         Held::Any(None) | Held::Array(_, None) | Held::Text(None) => None,

@@ -13,20 +13,20 @@ pub(super) struct Zone {
     pub(super) location: Option<String>,
 }
 
-/// Zones by what they are made for.
+/// Zones by purpose.
 #[derive(Debug)]
 pub(super) struct Zones {
     pub(super) list: Vec<Zone>,
     /// The zone of each thread.
     threads: Vec<u32>,
-    /// Zones for what overlaps in a thread.
+    /// Zones for spans that overlap in a thread.
     lanes: HashMap<(ThreadIndex, usize), u32>,
-    /// Zones for what has no thread, by trace.
+    /// Zones for rows without a thread, by trace.
     whole: HashMap<usize, u32>,
 }
 
 impl Zones {
-    /// A zone for each thread that is taken.
+    /// A zone for each selected thread.
     pub(super) fn new(roster: &Roster, loss: &mut Loss) -> Self {
         let mut zones =
             Self { list: Vec::new(), threads: Vec::new(), lanes: HashMap::default(), whole: HashMap::default() };
@@ -37,7 +37,7 @@ impl Zones {
             }
             let (kind, location) = (thread.kind.clone(), thread.location.clone());
             zones.list.push(Zone { name: thread.label(), kind, location });
-            // A zone has a number of the file's own; a thread without a name goes by its number.
+            // Zones are numbered within the file; a thread without a name is named by its number.
             let number = zones.list.len() as u64;
             if thread.name.is_some() && thread.tid.is_some_and(|tid| tid != number) {
                 loss.lose("numbers of threads", || thread.label());
@@ -49,7 +49,7 @@ impl Zones {
         zones
     }
 
-    /// The zone of a thread, or of what overlaps in it.
+    /// The zone of a thread, or of a lane for overlapping spans.
     pub(super) fn of(&mut self, thread: ThreadIndex, lane: usize) -> u32 {
         let own = self.threads.get(thread.index()).copied().unwrap_or(0);
         if lane == 0 {
@@ -64,7 +64,7 @@ impl Zones {
         })
     }
 
-    /// The zone for what has no thread.
+    /// The zone for rows without a thread.
     pub(super) fn whole(&mut self, trace: usize, roster: &Roster) -> u32 {
         let list = &mut self.list;
         *self.whole.entry(trace).or_insert_with(|| {

@@ -1,4 +1,4 @@
-//! Arguments of events as rows: one for each, one for each element of an array.
+//! Arguments of events as rows: one per argument, or one per element of an array.
 
 use std::borrow::Cow;
 
@@ -13,11 +13,11 @@ use crate::shared::{Args, Argument, Datum};
 pub(super) struct Owner {
     pub(super) table: Table,
     pub(super) id: i64,
-    /// Whether the filter lets it through; if not, its arguments are only numbered.
+    /// Whether the filter selects the row; if not, its arguments are only numbered.
     pub(super) is_kept: bool,
 }
 
-/// The name of an argument, and its type in the words of the format.
+/// The name of an argument, and its type as the format calls it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Label<'a> {
     pub(super) key: Named<'a>,
@@ -30,7 +30,7 @@ impl<'a> Label<'a> {
     }
 }
 
-/// The key under which the original keeps data that was appended without a name.
+/// The key under which WTF stores data that was appended without a name.
 const NO_NAME: &str = "null";
 
 /// Pushes and numbers the arguments of a file.
@@ -60,7 +60,7 @@ impl Arguments {
         Ok(())
     }
 
-    /// What an event appends to the scope around it.
+    /// The data that an event appends to the scope around it.
     pub(super) fn push_appended(
         &mut self,
         event: &Event<'_>,
@@ -77,8 +77,8 @@ impl Arguments {
         self.put(owner, Label { key: Named::Text(&key), kind: label.kind.into() }, value, tables)
     }
 
-    /// One argument; an array is a row for each element, or a single row without a number where it has none: with empty
-    /// bytes if it is empty, with nothing if it is null.
+    /// Pushes one argument. An array becomes a row per element; without elements, it is a single row without an index,
+    /// with empty bytes if the array is empty and without a value if it is null.
     pub(super) fn put(
         &mut self,
         owner: Owner,
@@ -130,7 +130,7 @@ impl Arguments {
             },
             Value::Text(Some(stored)) | Value::Any(Some(stored)) => {
                 text = stored.to_str();
-                // Made anew, it may be exact all the same: older files have other encodings.
+                // A converted text may still be exact: older files have other encodings.
                 if matches!(text, Cow::Owned(_)) && text.contains(char::REPLACEMENT_CHARACTER) {
                     Datum::Replaced(&text, stored.bytes)
                 } else {

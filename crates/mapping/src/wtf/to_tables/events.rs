@@ -1,4 +1,4 @@
-//! Events to rows of `spans`, `events`, `logs`, `counters`, `links` and `args`.
+//! Converts events to rows of `spans`, `events`, `logs`, `counters`, `links` and `args`.
 
 use std::borrow::Cow;
 
@@ -23,16 +23,16 @@ use super::{
     kinds::{Kind, Kinds},
 };
 
-/// Where the ids of frames begin; the tree numbers fewer scopes than this.
+/// The first id of a frame; the tree numbers fewer scopes than this.
 const FIRST_FRAME: i64 = 1 << 32;
-/// Where the ids of time ranges begin; there are fewer frames than [`Limits::entries`] allows.
+/// The first id of a time range; there are fewer frames than [`Limits::entries`] allows.
 const FIRST_RANGE: i64 = 2 << 32;
-/// The built-in levels of the recorder; their places are their numbers.
+/// The built-in levels of Traceloom's recorder; their indices are their numbers.
 const LEVELS: [&str; 4] = ["INFO", "WARN", "ERROR", "DEBUG"];
 /// The number of all other levels.
 const NO_LEVEL: i64 = -1;
 
-/// What has to be made of events.
+/// What has to be made of the events.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wants {
     args: bool,
@@ -43,9 +43,9 @@ pub(super) struct Wants {
     links: bool,
     spans: bool,
     span_names: bool,
-    /// Which scope an event lies in, and when the scope ends.
+    /// The scope around an event, and the end of that scope.
     pub(super) tree: bool,
-    /// Anything at all, be it the times.
+    /// Anything at all, even if only times.
     pub(super) anything: bool,
 }
 
@@ -58,7 +58,7 @@ impl Wants {
             (Table::Links, ["from_span_id", "to_span_id"].as_slice()),
             (Table::Spans, &["parent_id", "depth", "dur_ns", "self_ns"]),
         ];
-        // Appended data belongs to the scope around it, and only the scopes tell which leave is an event of its own.
+        // Appended data belongs to the scope around it, and only the scopes show which leave is an event.
         let tree = args || events || places.iter().any(|(table, columns)| tables.wants_any(*table, columns));
         // A time that does not fit is a finding.
         let times = tables.wants_any(Table::Traces, &["first_ts_ns", "last_ts_ns"]) || tables.wants(Table::Findings);
@@ -77,7 +77,7 @@ impl Wants {
     }
 }
 
-/// Makes rows of events, which come in the order of the file.
+/// Converts events, in file order, to rows.
 #[derive(Debug)]
 pub(super) struct Mapper<'t> {
     wants: Wants,
@@ -86,21 +86,21 @@ pub(super) struct Mapper<'t> {
     pub(super) clock: Clock,
     pub(super) extent: Extent,
     walk: Option<Walk<'t>>,
-    /// In a file that grows, where no tree can know when a scope ends.
+    /// For a growing file, where no tree can know when a scope ends.
     open: Option<OpenScopes>,
     kinds: Kinds,
     arguments: Arguments,
     flows: Flows,
-    /// Collected where somebody wants spans or their arguments, as are `ranges`.
+    /// Collected if spans or their arguments are wanted, as are `ranges`.
     frames: Option<Frames>,
     ranges: Option<Ranges>,
-    /// Which zones the filter lets through.
+    /// Which zones the filter selects.
     zones: Vec<bool>,
     next_event: i64,
     next_scope: i64,
 }
 
-/// An event with what the mapper found out about it.
+/// An event with what the mapper has determined about it.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     id: i64,
@@ -138,14 +138,14 @@ impl<'t> Mapper<'t> {
         }
     }
 
-    /// For a file that grows: scopes are rows when they end, frames and ranges when nothing more comes.
+    /// For a growing file: scopes become rows when they end, frames and ranges when the file is complete.
     pub(super) fn growing(wants: Wants, unit_ns: i64, limits: &Limits, tables: &Tables<'_>) -> Self {
-        // The arguments of a scope would come before it.
+        // The arguments of a scope would come before the scope.
         let wants = Wants { args: false, ..wants };
         Self { open: Some(OpenScopes::default()), ..Self::new(wants, unit_ns, None, limits, tables) }
     }
 
-    /// The next event of the file.
+    /// Processes the next event of the file.
     #[inline]
     pub(super) fn push(&mut self, event: &Event<'_>, tables: &mut Tables<'_>) -> Result<(), Halt> {
         let id = self.next_event;
@@ -215,7 +215,7 @@ impl<'t> Mapper<'t> {
         Ok(())
     }
 
-    /// Leaving a scope is told by its duration; an event of its own is only what finds no scope to leave.
+    /// Leaving a scope becomes its duration; only a leave without a scope is an event.
     fn push_leave(&mut self, event: &Event<'_>, seen: Seen, tables: &mut Tables<'_>) -> Result<(), Halt> {
         if let Some(open) = &mut self.open
             && let Some(span) = open.close(event.zone, Some(seen.ts_ns))
@@ -274,7 +274,7 @@ impl<'t> Mapper<'t> {
         let appends = matches!(event.kind.role, Role::ScopeAppend | Role::ScopeAppendAll);
         match seen.parent.filter(|_| appends) {
             Some(scope) => {
-                // Its scope may have begun in time even if the event has not happened in time.
+                // Its scope may have started within the range even if the event itself is outside.
                 let is_kept = self.is_zone_kept(event.zone);
                 let owner = Owner { table: Table::Spans, id: scope, is_kept };
                 self.arguments.push_appended(event, owner, kind, &self.kinds, tables)
@@ -299,7 +299,7 @@ impl<'t> Mapper<'t> {
         })
     }
 
-    /// Keeps what becomes a span when all events are seen.
+    /// Collects events that become a span once all events are known.
     fn collect(&mut self, event: &Event<'_>) -> Result<()> {
         match (event.kind.role, &mut self.frames, &mut self.ranges) {
             (Role::FrameStart | Role::FrameEnd, Some(frames), _) => frames.push(event),
@@ -325,7 +325,7 @@ impl<'t> Mapper<'t> {
         Ok(())
     }
 
-    /// A frame that only ends is no span; its end is in `events`.
+    /// A frame that only ends is not a span; its end is in `events`.
     fn push_frame(&mut self, frame: &Frame, id: i64, tables: &mut Tables<'_>) -> Result<(), Halt> {
         let Some(start_us) = frame.start_us else { return Ok(()) };
         let number = Value::Uint(frame.number);
@@ -346,7 +346,7 @@ impl<'t> Mapper<'t> {
         self.arguments.put(owner, Label::new("value", "any"), Value::Any(value), tables)
     }
 
-    /// A span that crosses scopes: it nests in nothing and has no time of its own. An end before the start is none.
+    /// A span that crosses scopes: it nests in nothing and has no self time. An end before the start counts as missing.
     fn push_flat_span(
         &mut self,
         span: Span<'_>,
@@ -372,14 +372,14 @@ impl<'t> Mapper<'t> {
         self.zones[index]
     }
 
-    /// A range of time; what does not fit was reported with the events that it lies between.
+    /// The nanoseconds of a time range; times that do not fit were reported with the events.
     #[inline]
     fn nanoseconds(&self, us: i64) -> i64 {
         us.saturating_mul(self.unit_ns)
     }
 }
 
-/// A log entry of the recorder.
+/// A log entry of Traceloom's recorder.
 fn push_log(event: &Event<'_>, seen: Seen, tables: &mut Tables<'_>) -> Result<(), Halt> {
     let known = |argument| text(event, argument).filter(|text| !text.is_empty());
     let [level, message, format, file] = ["level", "message", "format", "file"].map(known);
@@ -402,7 +402,7 @@ fn push_log(event: &Event<'_>, seen: Seen, tables: &mut Tables<'_>) -> Result<()
     })
 }
 
-/// A value of the recorder: a number, or the text of anything else.
+/// A value of Traceloom's recorder: a number, or the text of anything else.
 fn push_value(event: &Event<'_>, seen: Seen, kind: Kind, tables: &mut Tables<'_>) -> Result<(), Halt> {
     let stored = text(event, "value");
     let number = match stored.as_deref() {
@@ -421,7 +421,7 @@ fn push_value(event: &Event<'_>, seen: Seen, kind: Kind, tables: &mut Tables<'_>
     })
 }
 
-/// The name that came with the event, or that of its type.
+/// The name in the event, or that of its type.
 fn named<'a>(kind: Kind, given: Option<&'a Cow<'_, str>>) -> Named<'a> {
     given.map_or(Named::Symbol(kind.name), |name| Named::Text(name))
 }
@@ -430,7 +430,7 @@ fn text<'a>(event: &Event<'a>, argument: &str) -> Option<Cow<'a, str>> {
     Some(event.args.get(argument)?.as_text()?.to_str())
 }
 
-/// A span of which nothing but its place in time is known.
+/// A span of which only the time is known.
 pub(super) fn bare_span<'a>(id: i64, zone: u32, ts_ns: i64) -> Span<'a> {
     Span {
         id,

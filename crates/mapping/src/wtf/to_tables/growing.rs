@@ -1,4 +1,4 @@
-//! Files that grow: scopes become rows when they end.
+//! Growing files: scopes become rows when they end.
 
 use std::{
     io,
@@ -43,7 +43,7 @@ impl OpenScopes {
         &mut self.0[index]
     }
 
-    /// The innermost scope of a zone ends, or never does.
+    /// Closes the innermost scope of a zone; without `end_ns`, the scope never ends.
     pub(super) fn close(&mut self, zone: u32, end_ns: Option<i64>) -> Option<Span<'static>> {
         let open = self.of(zone);
         let scope = open.pop()?;
@@ -71,16 +71,16 @@ impl OpenScopes {
 
 struct GrowingFile {
     source: Source,
-    /// The end of the last whole chunk, which is the end of the file to the reader.
+    /// The end of the last whole chunk, which is the end of the file for the reader.
     end: Arc<AtomicU64>,
     reader: Reader,
     options: Options,
     mapper: Option<Mapper<'static>>,
-    /// Those whose threads are rows; the first zone may get its name after its first row.
+    /// The zones whose threads have rows; the first zone may get its name after its first row.
     zones: Vec<Zone>,
 }
 
-/// Starts to read a file that grows.
+/// Starts reading a growing file.
 pub(crate) fn grow(source: &Source, options: &Options) -> Result<Box<dyn Grow>> {
     let end = Arc::new(AtomicU64::new(whole_chunks(source, 0)?));
     let reader = open(Source::custom(Whole { source: source.clone(), end: Arc::clone(&end) }), options)?;

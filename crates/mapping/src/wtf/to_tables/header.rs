@@ -1,4 +1,4 @@
-//! What the file header says: attributes, the process, the row of the trace.
+//! The file header: attributes, the process, the row of the trace.
 
 use traceloom_model::{
     ClockKind, Halt, Table, Tables, attributes::Attribute, processes::Process, trackers::Clock, trackers::Extent,
@@ -10,10 +10,10 @@ use crate::{
     trace::Input,
 };
 
-/// A timebase before 1990 is no date: Node counts from the start of the machine, C++ from its first event.
+/// A timebase before 1990 is not a date: Node counts from the start of the machine, C++ from its first event.
 const FIRST_DATE_MS: f64 = 631_152_000_000.0;
 
-/// Nanoseconds of one unit of time; a count is shown as if it were nanoseconds.
+/// Nanoseconds per unit of time; a count is shown as if it were nanoseconds.
 pub(super) fn unit_ns(info: &FileInfo) -> i64 {
     if info.times_as_count() { 1 } else { 1000 }
 }
@@ -54,12 +54,12 @@ impl Attributes<'_, '_> {
     }
 }
 
-/// The one process, as far as the context tells.
+/// The single process, as far as the context describes it.
 pub(super) fn push_process(info: &FileInfo, tables: &mut Tables<'_>) -> Result<(), Halt> {
     let name = context(info, "title").or_else(|| context(info, "uri"));
     tables.push(Process {
         id: 0,
-        // Node puts its process id there; elsewhere it may be any word.
+        // Node stores its process id there; elsewhere it may be any text.
         pid: context(info, "taskId").and_then(|task| task.parse().ok()),
         ppid: None,
         name: name.map(Into::into),
@@ -68,7 +68,7 @@ pub(super) fn push_process(info: &FileInfo, tables: &mut Tables<'_>) -> Result<(
     })
 }
 
-/// What the context says under a path, unless it is empty.
+/// The value at a path in the context, unless it is empty.
 fn context<'i>(info: &'i FileInfo, path: &str) -> Option<&'i str> {
     let pair = info.context.iter().find(|(key, value)| key == path && !value.is_empty());
     pair.map(|(_, value)| value.as_str())
@@ -101,7 +101,7 @@ pub(super) fn push_facts(
     push_trace(input, &facts, tables)
 }
 
-/// Milliseconds as nanoseconds; in one multiplication a date would lose its last digits.
+/// Converts milliseconds to nanoseconds; a single multiplication would lose the last digits of a date.
 fn nanoseconds(ms: f64) -> i128 {
     let whole = ms.trunc();
     (whole as i128).saturating_mul(1_000_000).saturating_add(((ms - whole) * 1e6).round() as i128)

@@ -1,4 +1,4 @@
-//! What rows refer to by symbol: names of types and of their arguments, each interned once.
+//! Symbols that rows use: names of types and of their arguments, each interned once.
 
 use traceloom_model::{EventCategory, Halt, SpanCategory, Table, Tables, definitions::Definition, trackers::Symbol};
 use traceloom_wtf::{EventType, EventTypes, Role, raw::ArgumentType, recorded};
@@ -7,16 +7,16 @@ use traceloom_wtf::{EventType, EventTypes, Role, raw::ArgumentType, recorded};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kind {
     pub(super) name: Symbol,
-    /// What `category` says of its events or scopes.
+    /// The `category` of its events or scopes.
     pub(super) category: Symbol,
-    /// Where the names of its arguments begin.
+    /// The index of its first argument name.
     first_argument: usize,
     arguments: usize,
     /// Whether each of its arguments is one row in every event.
     pub(super) is_flat: bool,
     /// Whether its events are steps of flows.
     pub(super) is_flow: bool,
-    /// The table that its events are rows of, unless they are scopes.
+    /// The table of its events, unless they are scopes.
     pub(super) table: Table,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Labels {
     pub(super) kind: Symbol,
 }
 
-/// Names of the types that were met, by the number of the type.
+/// Names of the types seen so far, by the number of the type.
 #[derive(Debug, Default)]
 pub(super) struct Kinds {
     met: Vec<Option<Kind>>,
@@ -79,7 +79,7 @@ impl Kinds {
     }
 }
 
-/// The table that the events of a type are rows of, and their name there.
+/// The table of a type's events, and their name in it.
 fn meaning(kind: &EventType) -> (Table, &str) {
     let has = |argument: &str| kind.argument(argument).is_some();
     match kind.name.strip_prefix(recorded::VALUE) {

@@ -47,12 +47,12 @@ pub(crate) fn to_tables(input: &Input<'_>, tables: &mut Tables<'_>) -> Result<Fi
     Ok(findings)
 }
 
-/// Whether something is wanted that may stand anywhere in the file.
+/// Whether something is wanted that may be anywhere in the file.
 fn is_walk_needed(tables: &Tables<'_>) -> bool {
     [Table::Threads, Table::Definitions, Table::Resources].into_iter().any(|table| tables.wants(table))
 }
 
-/// Resources have no names; they are counted in each chunk.
+/// Resources have no names; they are counted per chunk.
 #[derive(Debug, Default)]
 struct Resources {
     chunks: u64,
