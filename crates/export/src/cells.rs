@@ -1,4 +1,4 @@
-//! Batches cell by cell, for targets that write tables as they are.
+//! Batches cell by cell, for targets that write tables unchanged.
 
 use arrow_array::{
     Array, BinaryArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray, UInt32Array, UInt64Array,
@@ -16,9 +16,9 @@ pub enum AnyColumn<'b> {
     Floats(&'b Float64Array),
     /// Signed numbers.
     Ints(&'b Int64Array),
-    /// Texts that recur.
+    /// Texts that repeat.
     Names(&'b Int32Array, &'b StringArray),
-    /// Nothing that a table of ours holds.
+    /// A type that no table has.
     None,
     /// Texts.
     Texts(&'b StringArray),
@@ -29,7 +29,7 @@ pub enum AnyColumn<'b> {
 }
 
 impl<'b> AnyColumn<'b> {
-    /// Finds out the kind of a column.
+    /// Determines the kind of a column.
     pub fn of(array: &'b dyn Array) -> Self {
         if let Some(array) = array.as_primitive_opt::<Int64Type>() {
             return Self::Ints(array);

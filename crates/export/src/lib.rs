@@ -1,7 +1,8 @@
-//! Tables to the formats of today's tools.
+//! Converts tables to the formats of other tools.
 //!
-//! A [`Target`] says as data which tables it needs, pours them as often as it likes, writes to any `Write` and returns
-//! a counted `Loss`. The passes that targets share are in `traceloom-passes`; [`text`] writes what other programs parse.
+//! A [`Target`] declares as data which tables it needs, reads them any number of times, writes to any `Write` and
+//! returns a counted `Loss`. The passes that targets share are in `traceloom-passes`; [`text`] writes text that other
+//! programs parse.
 //!
 //! ```no_run
 //! # fn convert(trace: &dyn traceloom_model::TableSource) -> traceloom_core::Result<()> {

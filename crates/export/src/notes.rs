@@ -1,21 +1,21 @@
-//! Notes of people as bookmarks of the trace that they are on.
+//! Notes by people, written as bookmarks of their trace.
 
 use traceloom_core::Result;
 use traceloom_mapping::{Trace, TraceSet, pour_in_turn};
 use traceloom_model::{EventCategory, Filter, Flow, Halt, Table, TableSink, TableSource, Tables, events::Event};
 use traceloom_passes::{Shifted, Target};
 
-/// What a person wrote about a moment of a trace.
+/// A person's note about a point in time of a trace.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Note {
-    /// When, in the time of the trace.
+    /// The point in time, on the clock of the trace.
     pub ts_ns: i64,
-    /// What was written.
+    /// The text of the note.
     pub text: String,
 }
 
 impl Note {
-    /// Whether a target has a place for notes: a point in time with a text.
+    /// Whether a target can hold notes: points in time with a text.
     pub fn fits(target: &Target) -> bool {
         target.needs.is_empty() || target.shows(Table::Events)
     }
@@ -36,7 +36,7 @@ impl TableSource for Noted<'_> {
             return Ok(());
         }
         let mut tables = Tables::new(self.trace.id, filter.clone(), sink);
-        // Ids from the trace are never negative, and an event must not share one with a span by chance.
+        // Ids from the trace are never negative, so a negative id cannot coincide with that of a span.
         let taken = self.notes.iter().zip(1..).filter(|(note, _)| filter.takes_time(note.ts_ns));
         let pushed = taken.map(|(note, number)| bookmark(note, -number)).try_for_each(|event| tables.push(event));
         pushed.and_then(|()| tables.finish()).or_else(Halt::into_result)
@@ -60,7 +60,7 @@ fn bookmark(note: &Note, id: i64) -> Event<'_> {
 pub struct NotedSet<'s> {
     /// The traces.
     pub set: &'s TraceSet,
-    /// The notes on each of them, by its number.
+    /// The notes on each trace, by its number.
     pub notes: Vec<&'s [Note]>,
 }
 

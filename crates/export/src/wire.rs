@@ -1,8 +1,8 @@
-//! Protobuf, as much of it as targets need.
+//! The subset of protobuf that targets need.
 
 use traceloom_passes::LookId;
 
-/// Declares a module per message with the numbers of its fields; behind `;` are numbers that fields hold.
+/// Declares a module per message with the numbers of its fields; numbers after `;` are values of fields.
 macro_rules! messages {
     ($($(#[$about:meta])* $message:ident {
         $($(#[$field_about:meta])* $field:ident = $number:literal),* $(; $($value:ident = $held:literal),*)?
@@ -68,14 +68,14 @@ impl Wire {
         self.fixed64(field, number.to_bits());
     }
 
-    /// The begin of a message of which the bytes follow.
+    /// The head of a message whose bytes follow.
     #[inline]
     pub(crate) fn length(&mut self, field: u32, len: usize) {
         self.tag(field, BYTES);
         self.varint(len as u64);
     }
 
-    /// A text, or a message that is complete.
+    /// A text, or a complete message.
     #[inline]
     pub(crate) fn bytes(&mut self, field: u32, bytes: &[u8]) {
         self.length(field, bytes.len());
@@ -86,11 +86,11 @@ impl Wire {
         self.bytes(field, text.as_bytes());
     }
 
-    /// A message inside this one.
+    /// A nested message.
     #[inline]
     pub(crate) fn message<R>(&mut self, field: u32, fill: impl FnOnce(&mut Self) -> R) -> R {
         self.tag(field, BYTES);
-        // Nearly all lengths take one byte; a longer one moves the message up.
+        // Nearly all lengths take one byte; for a longer one, the message is moved.
         let begin = self.bytes.len();
         self.bytes.push(0);
         let result = fill(self);
@@ -106,7 +106,7 @@ impl Wire {
     }
 }
 
-/// Fields that many spans have in common, laid out once for each look.
+/// Fields that many spans share, encoded once per look.
 #[derive(Debug)]
 pub(crate) struct LookBytes {
     /// Where the bytes of each look start and end.
@@ -115,11 +115,11 @@ pub(crate) struct LookBytes {
     max_look_bytes: usize,
 }
 
-/// As many looks as [`traceloom_passes::Looks`] keeps in memory: those beyond come once.
+/// As many looks as [`traceloom_passes::Looks`] keeps in memory; further looks usually occur only once.
 const MAX_LOOKS: usize = 1 << 18;
 
 impl LookBytes {
-    /// Empty; does not keep looks that take more bytes than these.
+    /// An empty cache that does not keep looks larger than this.
     pub(crate) fn new(max_look_bytes: usize) -> Self {
         Self { ranges: Vec::new(), bytes: Vec::new(), max_look_bytes }
     }
@@ -131,7 +131,7 @@ impl LookBytes {
         self.bytes.get(start as usize..end as usize)
     }
 
-    /// Puts the bytes of a look into a message; false if they are not known.
+    /// Appends the bytes of a look to a message; returns false if they are not known.
     #[inline]
     pub(crate) fn put(&self, id: LookId, wire: &mut Wire) -> bool {
         let bytes = self.get(id);

@@ -1,4 +1,4 @@
-//! pyarrow and polars read what we write and find what the tables hold.
+//! pyarrow and polars read our output and find the contents of the tables.
 
 mod support;
 
@@ -11,7 +11,7 @@ use traceloom_passes::Datum;
 
 use support::{place, python::script_or_skip, traces};
 
-/// Traces that have rows in many tables; of the others the main table is looked at.
+/// Traces with rows in many tables; for the others, only the main table is checked.
 const THOROUGH: [&str; 5] = [
     "cnanolog-head_types.clog",
     "easyprofiler-v210_gui_saved_bookmarks.prof",
@@ -20,7 +20,7 @@ const THOROUGH: [&str; 5] = [
     "wtf-js-mix.wtf-trace",
 ];
 
-/// For each column the number of cells that are not NULL, and a sum over them.
+/// For each column, the number of cells that are not NULL, and a sum over them.
 fn sums(batches: &Batches, table: Table) -> Json {
     let mut sums: BTreeMap<&str, (u64, i128)> = table.columns().iter().map(|column| (column.name, (0, 0))).collect();
     for batch in batches.table(table) {

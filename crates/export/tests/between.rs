@@ -1,4 +1,4 @@
-//! Traces become traces of the other formats, and are read again as what they were.
+//! Converts traces to the other formats and reads them again without loss.
 
 mod support;
 
@@ -35,7 +35,7 @@ struct Converted {
     picture: Picture,
 }
 
-/// Converts a trace; the original's rules accept the result, and it is read again.
+/// Converts a trace; the result must be accepted in strict mode, and is read again.
 fn convert(source: &dyn TableSource, target: &str, variant: Option<&str>, name: &str) -> Converted {
     let mut bytes = Vec::new();
     let options = Options { variant: variant.map(str::to_owned), ..Options::default() };
@@ -55,7 +55,7 @@ fn convert(source: &dyn TableSource, target: &str, variant: Option<&str>, name: 
 fn traces() -> Vec<(String, Trace)> {
     let mut traces = support::traces();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/nytprof/pynytprof");
-    // Damage of sums changes little, so that those files are good enough here.
+    // Damaged sums change little, so these files are good enough here.
     for file in [folder.join("damaged"), folder].iter().flat_map(|folder| support::files_below(folder)) {
         if let Ok(trace) = traceloom_mapping::open(&file, None, &Default::default()) {
             traces.push((format!("pynytprof-{}", file.file_name().unwrap().display()), trace));

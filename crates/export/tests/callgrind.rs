@@ -1,4 +1,4 @@
-//! callgrind_annotate reads what we write and adds up as we do.
+//! callgrind_annotate reads our output and computes the same sums.
 
 mod support;
 
@@ -34,14 +34,14 @@ fn annotate_or_skip(arguments: &[&str], file: &Path) -> Option<String> {
     }
 }
 
-/// The functions of a listing; those that cost nothing may be missing.
+/// The functions of a listing; those without cost may be missing.
 fn listed(text: &str) -> Times {
     let body = text.split("file:function").nth(1).unwrap_or("");
     let lines = body.lines().filter_map(|line| {
         let (number, name) = line.trim_start().split_once(' ')?;
         let number = number.replace(',', "").parse::<i64>().ok()?;
         let name = name.trim_start();
-        // A percentage stands before the name, except for nothing.
+        // A percentage comes before the name, unless the cost is zero.
         let name = name.split_once("%)").map_or(name, |(_, name)| name).trim();
         Some((name.to_owned(), number))
     });
@@ -57,7 +57,7 @@ fn expected(batches: &Batches) -> Expected {
     if batches.rows(Table::Calls) > 0 { expected_of_calls(batches) } else { expected_of_spans(batches) }
 }
 
-/// As the tools show names.
+/// Names as the tools show them.
 fn shown(file: Option<&str>, name: &str) -> String {
     let is_blank = |letter: char| letter.is_whitespace() || letter.is_control();
     let clean = |text: &str| text.trim_matches(is_blank).replace(char::is_control, " ");
@@ -85,7 +85,7 @@ fn expected_of_calls(batches: &Batches) -> Expected {
             *below.entry(shown(file, caller)).or_default() += incl_ns;
         }
     }
-    // What nobody calls has the time of its calls and its own.
+    // A function that no one calls has the time of its calls plus its self time.
     let mut inclusive = own.clone();
     below.into_iter().for_each(|(name, ns)| *inclusive.entry(name).or_default() += ns);
     inclusive.extend(called);
@@ -148,7 +148,7 @@ fn thread_names(batches: &Batches) -> BTreeMap<i64, String> {
     names
 }
 
-/// Whether the spans nest, and there is one process, so that threads go by their names.
+/// Whether the spans nest and there is one process, so that threads are identified by name.
 fn is_plain(trace: &Trace, batches: &Batches) -> bool {
     let mut integrity = Integrity::default();
     trace.pour(&Filter::default(), &mut integrity).unwrap();

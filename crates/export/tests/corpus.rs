@@ -1,6 +1,6 @@
-//! Every trace becomes whatever has a place for its data, and the numbers are ours.
+//! Every trace is written as each target that can hold its data, and the numbers match ours.
 //!
-//! No other program is asked here. `TRACELOOM_CORPUS` names a folder of further traces.
+//! No other program is used here. `TRACELOOM_CORPUS` names a folder of additional traces.
 
 mod support;
 
@@ -20,7 +20,7 @@ use traceloom_passes::phrase;
 
 use support::sums::{Sums, sums};
 
-/// Traces in a folder and all below it, with their paths in it.
+/// Traces in a folder and its subfolders, with their paths relative to it.
 fn traces_in(root: &Path) -> Vec<(String, Trace)> {
     let (mut folders, mut files) = (vec![root.to_owned()], Vec::new());
     while let Some(folder) = folders.pop() {
@@ -29,7 +29,7 @@ fn traces_in(root: &Path) -> Vec<(String, Trace)> {
         }
     }
     files.sort_unstable();
-    // Goldens, notes and files that nothing can be made of lie beside the traces.
+    // Goldens, notes and unreadable files are next to the traces.
     let opened = |path: PathBuf| {
         let trace = open(&path, None, &traceloom_mapping::Options::default()).ok()?;
         trace.pour(&Filter::default(), &mut Batches::of(Wanted::nothing())).ok()?;
@@ -38,14 +38,14 @@ fn traces_in(root: &Path) -> Vec<(String, Trace)> {
     files.into_iter().filter_map(opened).collect()
 }
 
-/// What the tables of a trace say.
+/// Facts from the tables of a trace.
 struct Facts {
     rows: BTreeMap<Table, u64>,
     /// Rows of `args` by the table of their owner.
     args: BTreeMap<String, u64>,
     spans: i128,
     total_ns: i128,
-    /// With spans that were never closed until the end of the trace.
+    /// Including spans that were never closed, up to the end of the trace.
     closed_total_ns: i128,
     own_ns: i128,
     stack_spans: i128,
@@ -124,7 +124,7 @@ impl Facts {
     }
 }
 
-/// Tables that make a trace worth to be converted; the others say more about rows of these.
+/// Tables that make a trace worth converting; the others only describe rows of these.
 const CONTENT: [Table; 9] = [
     Table::Spans,
     Table::Events,
@@ -137,7 +137,7 @@ const CONTENT: [Table; 9] = [
     Table::Attributes,
 ];
 
-/// Whether a target has a place for some of the data. Those of tables have one for all.
+/// Whether a target can hold some of the data. Targets of tables can hold all of it.
 fn fits(target: &Target, facts: &Facts) -> bool {
     target.needs.is_empty() || CONTENT.iter().any(|table| target.shows(*table) && facts.rows(*table) > 0)
 }
@@ -152,7 +152,7 @@ fn loses_some(loss: &Loss, words: &[&str]) -> bool {
 
 /// Rows of tables that the target does not show are counted, each once.
 fn check_loss(target: &Target, loss: &Loss, facts: &Facts, wrong: &mut Vec<String>) {
-    // Merged calls take the place of calls, and only if somebody asks for them.
+    // Merged calls replace calls, and only if they are requested.
     let silent = [Table::Traces, Table::Processes, Table::Threads, Table::Findings, Table::CallsMerged];
     for table in Table::ALL.into_iter().filter(|table| !silent.contains(table)) {
         if target.needs.is_empty() || target.shows(table) {
@@ -172,12 +172,12 @@ fn check_loss(target: &Target, loss: &Loss, facts: &Facts, wrong: &mut Vec<Strin
     }
 }
 
-/// Compares what can be read in what was written.
+/// Compares the numbers that can be read from the output.
 ///
-/// Gives how many numbers were compared.
+/// Returns how many numbers were compared.
 fn check_sums(id: &str, out: &[u8], loss: &Loss, facts: &Facts, wrong: &mut Vec<String>) -> usize {
     let Some(found) = sums(id, out) else { return 0 };
-    // What a target says that it has cut cannot be as long as it was.
+    // Times that a target reports as cut cannot have their original length.
     let is_cut = loses_some(loss, &["too many overlap", "too far away", "last digits", "too large"]);
     let of_time = facts.rows(Table::Spans) > 0 || facts.rows(Table::Allocations) == 0;
     let own = if of_time { facts.own_ns } else { facts.bytes };
@@ -228,14 +228,14 @@ fn check_sums(id: &str, out: &[u8], loss: &Loss, facts: &Facts, wrong: &mut Vec<
     compared
 }
 
-/// Rows of the table that is taken where none is named.
+/// Number of rows of the table that is chosen if none is named.
 fn main_rows(facts: &Facts) -> u64 {
     let tables =
         [Table::Spans, Table::Logs, Table::Allocations, Table::Calls, Table::LineTimes, Table::Events, Table::Counters];
     tables.into_iter().map(|table| facts.rows(table)).find(|rows| *rows > 0).unwrap_or(0)
 }
 
-/// What was written in one of our own formats is read again.
+/// Output in one of Traceloom's formats is read again.
 fn check_format(id: &str, out: &[u8], wrong: &mut Vec<String>) {
     if traceloom_open::by_id(id).is_err() {
         return;
@@ -253,7 +253,7 @@ fn check(name: &str, trace: &Trace, target: &Target, facts: &Facts, wrong: &mut 
     match write(target, trace, &Options::default(), &mut out) {
         Err(error) => here.push(error.to_string()),
         Ok(loss) => {
-            // Stacks that cost nothing have no line.
+            // Stacks without cost have no line.
             if out.is_empty() && target.id != "folded" {
                 here.push("nothing was written".to_owned());
             }
@@ -266,7 +266,7 @@ fn check(name: &str, trace: &Trace, target: &Target, facts: &Facts, wrong: &mut 
     compared
 }
 
-/// How many traces of each format became what, and how many numbers were compared.
+/// How many traces of each format were written as each target, and how many numbers were compared.
 fn check_all(root: &Path) -> (BTreeMap<String, usize>, usize) {
     let (mut wrong, mut converted, mut compared) = (Vec::new(), BTreeMap::new(), 0);
     for (name, trace) in traces_in(root) {

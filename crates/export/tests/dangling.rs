@@ -1,4 +1,4 @@
-//! Rows that refer to rows that are not there harm no target: a store may hold anything.
+//! Rows that refer to missing rows harm no target: a store may hold anything.
 
 mod support;
 
@@ -15,7 +15,7 @@ use support::{Synthetic, push_trace, span};
 /// An id that no row has.
 const NOBODY: i64 = 99;
 
-/// Rows of every kind; `thread` is the thread of those that have no duration.
+/// Rows of every kind; `thread` is the thread of rows without a duration.
 fn fill(thread: i64, tables: &mut Tables<'_>) -> Result<(), Halt> {
     tables.push(span(0, 0, None, 0, Some(100), "a"))?;
     tables.push(Span { thread_id: NOBODY, ..span(1, 1, Some(NOBODY), 5, Some(10), "b") })?;
@@ -115,7 +115,7 @@ fn rows_that_refer_to_nothing_harm_no_target() {
     check(0);
 }
 
-/// A thread that no span and no row of `threads` tells of.
+/// A thread that is in no span and in no row of `threads`.
 #[test]
 fn points_of_unknown_threads_harm_no_target() {
     check(NOBODY + 1);

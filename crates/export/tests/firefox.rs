@@ -1,4 +1,4 @@
-//! Firefox Profiler's command-line program reads what we write and counts as we do.
+//! Firefox Profiler's command-line program reads our output and counts the same.
 
 mod support;
 
@@ -25,9 +25,9 @@ use support::{Synthetic, one_of_each, place, write};
 
 #[derive(Debug, Default, PartialEq)]
 struct Numbers {
-    /// How many markers of a name there are, and how long they are together.
+    /// Number and total duration of the markers with a name.
     markers: BTreeMap<String, (i64, i64)>,
-    /// Time of functions without what they call.
+    /// Self time of functions.
     own: BTreeMap<String, i64>,
 }
 
@@ -75,7 +75,7 @@ fn expected(batches: &Batches) -> Numbers {
     numbers
 }
 
-/// The program, with a home of its own.
+/// The program, with a separate home folder.
 struct Profiler {
     folder: PathBuf,
 }
@@ -99,7 +99,7 @@ impl Profiler {
         }
     }
 
-    /// The program gives what it starts half a second to be ready; on a busy machine that takes longer.
+    /// The program waits half a second for its server to be ready; on a busy machine that takes longer.
     fn load(&self, file: &Path, session: &str) {
         let Err(said) = self.try_run(&["load", file.to_str().unwrap(), "--session", session]) else { return };
         assert!(said.contains("did not become ready"), "{said}");
@@ -173,23 +173,23 @@ fn hostile_names_are_shown_as_they_are() {
     let (found, _) = Profiler { folder }.numbers(&file, &session("hostile"));
     for name in trace::NAMES.iter() {
         let shown = if name.is_empty() { "(no name)" } else { name };
-        // A span and an event have it.
+        // Both a span and an event have it.
         assert_eq!(found.markers.get(shown).map(|(count, _)| *count), Some(2), "{shown:.80}");
     }
 }
 
-/// A name that no run before has left behind.
+/// A name that no earlier run has used.
 fn session(name: &str) -> String {
     format!("traceloom-{}-{name}", std::process::id())
 }
 
-/// The program and the version of Node that it needs.
+/// The program, and the version of Node that it needs.
 fn modules() -> Result<PathBuf, String> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("firefox-npm");
     let is_there = |name: &str| folder.join("node_modules").join(name).is_file();
     if !(is_there("node/bin/node") && is_there("@firefox-devtools/profiler-cli/dist/profiler-cli.js")) {
         fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-        // The script of the package `node` puts the program into its place.
+        // The script of the package `node` moves the program to its final location.
         let out = Command::new("npm")
             .args(["install", "--silent", "--no-audit", "--no-fund", "--prefix"])
             .arg(&folder)

@@ -1,4 +1,4 @@
-//! Folded stacks of allocations have the figures of the flame graph.
+//! Folded stacks of allocations have the same sums as the flame graph.
 
 mod support;
 
@@ -14,7 +14,7 @@ use support::traces;
 /// Cost by stack.
 type Costs = BTreeMap<String, u64>;
 
-/// As both tell a stack that nobody knows, and what separates frames.
+/// How both show an unknown stack and the separator of frames.
 fn shown(frames: &str) -> String {
     let frames = frames.replace("(unknown stack)", "(unknown)");
     frames.replace(char::is_control, "?").replace("(no name)", "")
@@ -38,7 +38,7 @@ fn flame(trace: &Trace, weight: Weight) -> Costs {
     let tree = flame.finish();
     let mut costs = Costs::new();
     for stack in tree.stacks() {
-        // A frame cannot hold what separates frames.
+        // A frame cannot contain the separator of frames.
         let frames: Vec<String> = stack.frames.iter().map(|frame| frame.replace(';', ":")).collect();
         *costs.entry(shown(&frames.join(";"))).or_default() += stack.own;
     }

@@ -1,4 +1,5 @@
-//! No edit and no conversion costs more than in proportion to its trace. Alone in its process, whose memory is counted.
+//! The cost of every edit and conversion is at most proportional to its trace. Runs alone in its process, because it
+//! measures the memory of the process.
 
 use std::io;
 
@@ -17,13 +18,13 @@ static MEMORY: PeakAlloc = PeakAlloc;
 fn edits_and_conversions_cost_in_proportion_to_the_trace() {
     let own = VERBS.iter().map(|(name, run)| -> Verb { (name, Box::new(run)) });
     let convert = |target: &'static Target| -> Verb { (target.id, Box::new(move |trace| convert(target, trace))) };
-    // A line of folded stacks is a whole stack, up to a limit, so that deep ones take the square of their depth.
+    // A line of folded stacks is a whole stack, up to a limit, so deep ones take the square of their depth.
     let others = targets().filter(|target| target.id != "folded");
     let verbs: Vec<_> = own.chain(others.map(convert)).collect();
     assert_linear("edits_and_conversions_cost_in_proportion_to_the_trace", &verbs, &MEMORY);
 }
 
-/// Something that is done with a trace.
+/// An operation on a trace.
 type Run = fn(&Trace) -> Result<()>;
 
 static VERBS: &[(&str, Run)] = &[

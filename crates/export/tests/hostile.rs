@@ -1,4 +1,4 @@
-//! Names that were made to do harm come through every target as they are, and do none.
+//! Hostile names pass through every target unchanged and do no harm.
 
 mod support;
 
@@ -20,16 +20,16 @@ use traceloom_model::{Batches, Filter, Table, TableSource, Tables, Wanted, spans
 use support::{Synthetic, push_trace, span};
 use trace::{NAMES, fill, fill_memory};
 
-/// A target with what it makes of names.
+/// A target, and how it shows names.
 struct Case {
     target: &'static str,
-    /// The names of spans, or of what the target shows in their place, read from what was written.
+    /// The names of spans, or of what the target shows instead, read from the output.
     read: fn(&[u8]) -> BTreeSet<String>,
     /// How a name is shown.
     shown: fn(&str) -> String,
 }
 
-/// One for each target: who adds a target says here what becomes of names.
+/// One per target: a new target must add how it shows names.
 const CASES: &[Case] = &[
     Case { target: "arrow", read: readers::arrow, shown: as_it_is },
     Case { target: "callgrind", read: readers::callgrind, shown: on_a_line },
@@ -66,12 +66,12 @@ fn short_and_without_nul(name: &str) -> String {
     without_nul(name).chars().take(32_000).collect()
 }
 
-/// An entry holds so much text.
+/// An entry can hold only this much text.
 fn as_message(name: &str) -> String {
     name[..name.floor_char_boundary(65_531)].to_owned()
 }
 
-/// A name that is told by a generic scope may not look like a signature.
+/// A name in a generic scope may not look like a signature.
 fn as_scope(name: &str) -> String {
     let is_generic = name.contains(['\n', '\r', '\u{2028}', '\u{2029}']);
     let name = without_nul(name);
@@ -100,7 +100,7 @@ fn as_frame(name: &str) -> String {
     never_empty(&name.replace(';', ":").replace(char::is_control, " "))
 }
 
-/// As spreadsheets take it: what they would run stands behind an apostrophe.
+/// As spreadsheets read it: formulas come after an apostrophe.
 fn no_formula(name: &str) -> String {
     let runs = name.starts_with(['=', '+', '-', '@', '\t', '\r']);
     if runs { format!("'{name}") } else { name.to_owned() }
@@ -124,7 +124,7 @@ fn shown_names(shown: fn(&str) -> String) -> BTreeSet<String> {
     NAMES.iter().map(|name| shown(name)).collect()
 }
 
-/// Names that differ, cut to what can be read.
+/// Names that differ, shortened for display.
 fn difference(found: &BTreeSet<String>, expected: &BTreeSet<String>) -> Vec<String> {
     let brief = |sign: char, name: &String| {
         format!("{sign} {:?}, {} bytes", name.chars().take(60).collect::<String>(), name.len())
@@ -169,7 +169,7 @@ fn text_has_no_control_characters_and_ends_no_script() {
         let id = target.id;
         for out in [written(id, None), written_memory(id, None)] {
             let text = String::from_utf8(out).unwrap_or_else(|_| panic!("{id} is no UTF-8"));
-            // A cell of CSV is between quotes, and has no other way to hold them.
+            // A CSV cell is quoted, and has no other way to hold these characters.
             let is_clean = !text.contains(['\0', '\u{1b}', '\u{8}', '\u{85}']);
             assert!(is_clean || id == "csv", "{id} has control characters");
             let is_json = text.starts_with('{');
@@ -199,7 +199,7 @@ fn folded_stacks_keep_one_line_for_each() {
     assert!(folded.lines().all(|line| line.matches(';').count() == 1 && line.ends_with(" 50")));
 }
 
-/// A trace of another format, in which the name of a span is replaced by bytes that are no text.
+/// A trace of another format in which the name of a span is replaced by bytes that are not text.
 fn patched(target: &str, variant: Option<&str>, bytes: &[u8]) -> Trace {
     const PLACE: &[u8] = b"ABCDEFGHIJ";
     let name = std::str::from_utf8(PLACE).unwrap();
@@ -224,7 +224,7 @@ fn patched(target: &str, variant: Option<&str>, bytes: &[u8]) -> Trace {
 #[test]
 fn names_that_are_no_text_become_text_that_every_target_takes() {
     let traces = [
-        // As long as what it replaces: broken sequences, and half of a pair in three bytes.
+        // As long as the name it replaces: broken sequences, and half of a surrogate pair in three bytes.
         patched("easyprofiler", None, b"a\xff\xfe\xc3(\xed\xa0\x80\x80z"),
         patched("wtf", Some("json-events"), br"a\ud800b\udc00z"),
     ];

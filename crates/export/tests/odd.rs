@@ -1,4 +1,4 @@
-//! Traces that timelines do not take as they are: open ends, overlaps, several files, parts of files.
+//! Traces that timelines cannot show unchanged: open ends, overlaps, several files, ranges of files.
 
 mod support;
 
@@ -12,7 +12,7 @@ use traceloom_model::{Table, TableSource, Tables};
 
 use support::{Synthetic, ask, engine_or_skip, place, push_trace, span, traces, write};
 
-/// What the engine answers about one file.
+/// The engine's answers about one file.
 fn answers(engine: &Path, file: &Path, queries: &[&str]) -> Json {
     let mut all = ask(engine, &[file.to_owned()], queries);
     let answer = all.remove(file).expect("the engine answers");
@@ -34,7 +34,7 @@ fn open_and_overlapping_spans_keep_their_times() {
         let file = place(&format!("odd-{target}")).join(format!("odd.{extension}"));
         write(by_id(target).unwrap(), &trace, false, &file);
         let found = answers(&engine, &file, &["SELECT name, dur FROM slice ORDER BY ts"]);
-        // Perfetto's events end the innermost slice, so the open one ends with the one around it; the loss says so.
+        // Perfetto's events end the innermost slice, so the open one ends with the one around it; the loss reports it.
         let open = if target == "perfetto" { 30 } else { -1 };
         let expected =
             json!([["whole", 30], ["reaches out", 40], ["closed at the end", 40], ["open in a closed one", open]]);

@@ -1,4 +1,4 @@
-//! OpenTelemetry's own messages read what we write and hold what the tables hold.
+//! OpenTelemetry's library reads our output and finds the contents of the tables.
 
 mod support;
 
@@ -25,7 +25,7 @@ fn script() -> Option<Script> {
 
 type Counts = BTreeMap<String, i128>;
 
-/// How a cell of `args` is told.
+/// A cell of `args` as text.
 fn text_of(view: &args::View<'_>, row: usize) -> String {
     if let Some(text) = view.text_value.get(row) {
         return format!("text {text}");
@@ -47,7 +47,7 @@ fn text_of(view: &args::View<'_>, row: usize) -> String {
     }
 }
 
-/// Arguments by owner, in the order of the table: key, whether it is an element, and the value.
+/// Arguments by owner, in table order: key, whether it is an element, and the value.
 type Arguments = BTreeMap<(String, i64), Vec<(String, bool, String)>>;
 
 fn arguments(batches: &Batches) -> Arguments {
@@ -62,7 +62,7 @@ fn arguments(batches: &Batches) -> Arguments {
     all
 }
 
-/// Counts the arguments of a row as attributes: elements of one array together, keys that come again with a number.
+/// Counts the arguments of a row as attributes: elements of one array together, repeated keys with a number.
 ///
 /// `own` are the keys that the row has besides its arguments.
 fn count_arguments(all: &Arguments, table: &str, id: i64, own: &[&str], counts: &mut Counts) {
@@ -90,7 +90,7 @@ fn count_arguments(all: &Arguments, table: &str, id: i64, own: &[&str], counts: 
 struct Facts {
     batches: Batches,
     args: Arguments,
-    /// What is added to times.
+    /// Added to all times.
     shift_ns: i128,
     threads: BTreeMap<i64, Vec<String>>,
 }
@@ -136,7 +136,7 @@ impl Facts {
     }
 }
 
-/// The time of day where it is known, else no time is negative.
+/// The time of day if it is known, otherwise an offset that makes all times positive.
 fn shift_ns(batches: &Batches) -> i128 {
     let view = batches.table(Table::Traces).map(|batch| trace_table::View::of(batch).unwrap()).next().unwrap();
     if let Some(origin) = view.unix_origin_ns.get(0) {
@@ -167,7 +167,7 @@ const LOG_KEYS: [&str; 7] =
 const SPAN_KEYS: [&str; 7] =
     ["thread.id", "thread.name", "category", "code.file.path", "code.line.number", "color", "target_tid"];
 
-/// What a file of traces should hold.
+/// The expected contents of a file of traces.
 fn expected_traces(facts: &Facts) -> Json {
     let batches = &facts.batches;
     let (mut kinds, mut durations, mut own) = (Counts::new(), Counts::new(), Counts::new());
@@ -233,13 +233,13 @@ fn expected_traces(facts: &Facts) -> Json {
     })
 }
 
-/// Counts as JSON; what is a sum of nothing may be there or not.
+/// Counts as JSON; an empty sum may be present or absent.
 fn numbers(counts: &Counts) -> Json {
     let number = |number: &i128| Json::from(i64::try_from(*number).expect("the fixtures are short"));
     counts.iter().filter(|(_, count)| **count != 0).map(|(key, count)| (key.clone(), number(count))).collect()
 }
 
-/// What a file of logs should hold.
+/// The expected contents of a file of logs.
 fn expected_logs(facts: &Facts) -> Json {
     let (mut kinds, mut own, mut times) = (Counts::new(), Counts::new(), 0);
     for view in facts.batches.table(Table::Logs).map(|batch| logs::View::of(batch).unwrap()) {
@@ -273,13 +273,13 @@ fn expected_logs(facts: &Facts) -> Json {
     })
 }
 
-/// As the levels of CNanoLog are called.
+/// The severity of CNanoLog's level names.
 fn severity(level: &str) -> u32 {
     let known = [("TRACE", 1), ("DEBUG", 5), ("INFO", 9), ("WARN", 13), ("ERROR", 17), ("FATAL", 21)];
     known.iter().find(|(name, _)| level.eq_ignore_ascii_case(name)).map_or(0, |(_, severity)| *severity)
 }
 
-/// The same keys in the same order as Python's JSON: objects are compared by what they hold.
+/// The keys in the order of Python's JSON, because objects are compared by contents.
 fn normal(json: &Json) -> Json {
     match json {
         Json::Object(map) => {
@@ -294,7 +294,7 @@ fn normal(json: &Json) -> Json {
     }
 }
 
-/// Keys that are JSON themselves are written by two programs, which differ in blanks and escapes.
+/// Keys that are JSON themselves are written by two programs, which differ in spaces and escapes.
 fn normal_key(key: &str) -> String {
     match serde_json::from_str::<Json>(key) {
         Ok(list @ Json::Array(_)) => list.to_string(),
@@ -321,7 +321,8 @@ fn compare(variant: &str, expected: fn(&Facts) -> Json) -> usize {
     let answers = script.ask(&files);
     let (mut wrong, mut compared) = (Vec::new(), 0);
     for (((name, trace), answer), loss) in traces.iter().zip(&answers).zip(&losses) {
-        // What reaches out of its parent, or beyond what can be counted, is not as the tables have it, and told.
+        // Spans that extend beyond their parents, or beyond representable times, differ from the tables and are
+        // reported.
         if loses(loss, "times too far away") || loses(loss, "parents of spans that begin outside of them") {
             continue;
         }

@@ -1,4 +1,4 @@
-//! The pages of other tools open what we write, complain of nothing, and count as we do.
+//! The web pages of other tools open our output without errors, and count the same.
 
 mod support;
 
@@ -25,7 +25,7 @@ fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pages").join(name)
 }
 
-/// What Perfetto's page answers about files that are opened in it.
+/// What Perfetto's page reports about files that are opened in it.
 fn perfetto(target: &str) {
     let (Some(browser), Some(engine)) = (browser(), engine_or_skip()) else { return };
     let folder = format!("pages-{target}");
@@ -61,7 +61,7 @@ fn the_page_of_speedscope_adds_up_as_we_do() {
     for (name, trace) in one_of_each() {
         let file = place.join(format!("{name}.speedscope.json"));
         write(target, &trace, false, &file);
-        // Lines of a log have no duration, and a file without a profile is none.
+        // Lines of a log have no duration, and a file without a profile is not a profile.
         if trace.format() != "cnanolog" {
             files.push(file);
         }

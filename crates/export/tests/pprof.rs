@@ -1,4 +1,4 @@
-//! `go tool pprof` reads what we write and adds up as we do.
+//! `go tool pprof` reads our output and computes the same sums.
 
 mod support;
 
@@ -16,7 +16,7 @@ use traceloom_model::{
 
 use support::{place, traces, write};
 
-/// What a function has itself, and with all that it calls.
+/// Self and total value of a function.
 type Values = BTreeMap<String, (i64, i64)>;
 
 fn is_installed() -> bool {
@@ -54,7 +54,7 @@ fn top(file: &Path, index: &str, unit: &str) -> Values {
     values
 }
 
-/// Adds a stack, innermost first: a function that is there twice counts once.
+/// Adds a stack, innermost first: a function that occurs twice counts once.
 fn add(values: &mut Values, stack: &[String], value: i64) {
     let distinct: BTreeSet<&String> = stack.iter().collect();
     distinct.into_iter().for_each(|name| values.entry(name.clone()).or_default().1 += value);
@@ -101,7 +101,7 @@ fn expected_of_spans(batches: &Batches) -> (Values, Values) {
     (time, calls)
 }
 
-/// Bytes that were allocated, and those that are still in use.
+/// Bytes allocated, and bytes still in use.
 fn expected_of_allocations(batches: &Batches) -> (Values, Values) {
     let mut names = BTreeMap::new();
     for view in batches.table(Table::Frames).map(|batch| frames::View::of(batch).unwrap()) {

@@ -1,4 +1,4 @@
-//! What we write for speedscope is as its schema says, and adds up to what the tables say.
+//! The output for speedscope matches its schema, and its sums match the tables.
 
 mod support;
 
@@ -13,7 +13,7 @@ use traceloom_model::{
 
 use support::{check_speedscope, place, traces, write};
 
-/// How many spans of a name there are, and how long they are together.
+/// Number and total duration of the spans with a name.
 type Times = BTreeMap<String, (u64, i128)>;
 
 fn poured(trace: &Trace) -> Batches {
@@ -49,7 +49,7 @@ fn expected_times(batches: &Batches) -> Times {
     times
 }
 
-/// Plays the events of all threads; they have to match and to go forward.
+/// Replays the events of all threads; they have to match and times must not decrease.
 fn found_times(json: &Json) -> Times {
     let mut times = Times::new();
     let keys = frame_keys(json);
@@ -150,7 +150,7 @@ fn events_and_weights_add_up_to_the_tables() {
         }
         with_spans += usize::from(!expected.is_empty());
         for (profile, live_only) in [("allocated bytes", false), ("live bytes", true)] {
-            // The page counts in floating-point numbers.
+            // The page uses floating-point numbers.
             let (found, expected) = (found_weights(&json, profile), expected_weights(&batches, live_only));
             if found != expected {
                 wrong.push(format!("{name}, {profile}: found {found:?}, expected {expected:?}"));

@@ -1,4 +1,4 @@
-//! Pages in a real browser: Chromium, driven by scripts of Node.
+//! Pages in a real browser: Chromium, driven by Node scripts.
 
 use std::{
     io::Write,
@@ -12,21 +12,21 @@ use serde_json::Value;
 
 use crate::npm;
 
-/// Chromium and what drives it.
+/// Chromium and its driver.
 #[derive(Clone, Debug)]
 pub struct Browser {
     chromium: &'static str,
     modules: PathBuf,
 }
 
-/// Names that Chromium has.
+/// Program names of Chromium.
 const PROGRAMS: [&str; 2] = ["chromium", "chromium-browser"];
 
-/// A script that takes longer hangs.
+/// A script that takes longer than this hangs.
 const LIMIT: Duration = Duration::from_secs(180);
 
 impl Browser {
-    /// The browser, with what drives it below `tmp`; none, with a word, where it cannot be had.
+    /// The browser, with its driver below `tmp`; `None`, with a message, if it is not available.
     pub fn or_skip(tmp: &Path) -> Option<Self> {
         Self::new(tmp).inspect_err(|reason| npm::skip(reason)).ok()
     }
@@ -40,7 +40,7 @@ impl Browser {
         Ok(Self { chromium, modules })
     }
 
-    /// Runs a script, which gets `asked` on its standard input; panics where it fails.
+    /// Runs a script, which gets `asked` on its standard input; panics if it fails.
     pub fn run(&self, script: &Path, asked: &Value) {
         let mut child = Command::new("node")
             .arg(script)
@@ -50,7 +50,7 @@ impl Browser {
             .spawn()
             .expect("node starts, as npm did");
         let mut stdin = child.stdin.take().expect("it is piped");
-        // A script that ends early is seen by how it ends.
+        // A script that ends early is detected by its exit status.
         let _ = stdin.write_all(asked.to_string().as_bytes());
         drop(stdin);
         let status = wait(&mut child);
@@ -59,14 +59,14 @@ impl Browser {
     }
 }
 
-/// Where a program is: the driver wants a path.
+/// The path of a program, which the driver requires.
 fn path_of(program: &str) -> PathBuf {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file());
     found.unwrap_or_else(|| PathBuf::from(program))
 }
 
-/// How a process ended; none where it had to be ended. Its browser ends with it.
+/// The exit status of a process; `None` if it had to be killed. Its browser ends with it.
 fn wait(child: &mut Child) -> Option<ExitStatus> {
     let end = Instant::now() + LIMIT;
     while Instant::now() < end {

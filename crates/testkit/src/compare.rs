@@ -2,9 +2,9 @@
 
 use serde_json::{Number, Value};
 
-/// The paths at which two values differ, at most `most` of them, with both sides.
+/// The paths at which two values differ, at most `most` of them, with both values.
 ///
-/// Numbers are compared as numbers: a golden may print `0` or `3.0000001e+10` where we print `0.0`.
+/// Numbers are compared by value: a golden may print `0` or `3.0000001e+10` where we print `0.0`.
 pub fn differences(expected: &Value, found: &Value, most: usize) -> Vec<String> {
     let mut all = Vec::new();
     compare("", expected, found, most, &mut all);
@@ -39,12 +39,12 @@ fn compare(path: &str, expected: &Value, found: &Value, most: usize, all: &mut V
 }
 
 fn same_number(one: &Number, two: &Number) -> bool {
-    // Integers beyond 2^53 would look the same as floats.
+    // As floats, integers beyond 2^53 would look the same.
     let is_float = one.is_f64() || two.is_f64();
     one == two || is_float && one.as_f64() == two.as_f64()
 }
 
-/// Stands for what one side does not have; told from a stored null by its address.
+/// Represents a value that one side lacks; distinguished from a stored null by its address.
 static ABSENT: Value = Value::Null;
 
 fn short(value: &Value) -> String {

@@ -1,4 +1,4 @@
-//! Compares every format with its goldens and says how many agree.
+//! Compares every format with its goldens and counts how many agree.
 
 use std::{fmt, io, path::PathBuf};
 
@@ -6,15 +6,15 @@ use traceloom_core::{ErrorKind, Options, Result, Source};
 
 use crate::{Case, SUBJECTS, Subject, cases, differences};
 
-/// Differences that are shown for one file.
+/// Maximum number of differences shown per file.
 const SHOWN: usize = 5;
 
-/// How many of how many agree.
+/// The number of cases, and how many of them agree.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Score {
-    /// Those that agree.
+    /// Number that agree.
     pub agree: usize,
-    /// All.
+    /// Number of all.
     pub of: usize,
 }
 
@@ -38,9 +38,9 @@ pub struct Report {
     pub format: &'static str,
     /// Goldens reproduced in full.
     pub goldens: Score,
-    /// Strict verdicts that are the original's.
+    /// Strict verdicts that match the format's tool.
     pub verdicts: Score,
-    /// Files that come out byte for byte, or with the same contents compressed, of those that open.
+    /// Files that are rewritten byte for byte, or with the same contents compressed, among those that open.
     pub rewrites: Score,
     /// What differs, by file.
     pub differences: Vec<String>,

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::{SUBJECTS, Subject};
 
-/// Subfolders whose files need no golden: what to expect of them is said in code.
+/// Subfolders whose files need no golden: the expected result is in code.
 const WITHOUT_GOLDENS: [&str; 3] = ["document", "found", "packed"];
 
 /// A file to test with.
@@ -21,7 +21,7 @@ pub struct Case {
     pub name: String,
     /// The file.
     pub input: PathBuf,
-    /// What the original makes of it; none where that is said in code.
+    /// The output of the format's tool; empty if the expected result is in code.
     pub goldens: Vec<PathBuf>,
 }
 
@@ -31,8 +31,8 @@ impl Case {
         fs::read(&self.input)
     }
 
-    /// The parsed golden, where there is one. Several are put into one object, by the last part of their
-    /// names; one that is a list is for a whole folder, with an entry for each `name`.
+    /// The parsed golden, if there is one. Several are combined into one object, by the last part of their names; a
+    /// golden that is a list covers a whole folder, with an entry for each `name`.
     pub fn golden(&self) -> io::Result<Option<Value>> {
         let mut parts = self.goldens.iter().map(|path| self.part(path)).collect::<io::Result<Vec<_>>>()?;
         match parts.len() {
@@ -51,7 +51,7 @@ impl Case {
     }
 }
 
-/// The fixtures of the repository, and the folder that `TRACELOOM_CORPUS` names.
+/// The fixtures of the repository, and the folder named by `TRACELOOM_CORPUS`.
 pub fn default_roots() -> Vec<PathBuf> {
     let corpus = env::var_os("TRACELOOM_CORPUS").map(PathBuf::from);
     [Some(fixtures()), corpus].into_iter().flatten().collect()
@@ -62,7 +62,7 @@ pub fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
 }
 
-/// A fixture by its format and name, such as `wtf/js-mix.wtf-trace`, in whatever folder of the format it is sorted.
+/// A fixture by its format and name, such as `wtf/js-mix.wtf-trace`, in any subfolder of the format.
 pub fn fixture(path: impl AsRef<Path>) -> PathBuf {
     let path = fixtures().join(path);
     if path.exists() {
@@ -105,7 +105,7 @@ pub fn each_case(check: impl Fn(&dyn Subject, &Case, Vec<u8>) + Sync) {
     }
 }
 
-/// Files that belong to nothing, and goldens that are missing.
+/// Files that are neither traces nor goldens, and missing goldens.
 pub fn strays(subject: &dyn Subject, roots: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
     let cases = cases(subject, roots)?;
     let goldens: Vec<_> = cases.into_iter().flat_map(|case| case.goldens).collect();
@@ -132,7 +132,7 @@ fn part_name(golden: &Path) -> String {
     name.rsplit('.').next().unwrap_or_default().to_owned()
 }
 
-/// The files of a format, without those of a dialect that has its folder within.
+/// The files of a format, without those of a dialect whose folder is inside.
 fn own_files(subject: &dyn Subject, root: &Path) -> io::Result<Vec<PathBuf>> {
     let folder = root.join(subject.folder());
     let others = SUBJECTS.iter().map(|other| root.join(other.folder()));
@@ -141,7 +141,7 @@ fn own_files(subject: &dyn Subject, root: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files.filter(|path| !within.iter().any(|other| path.starts_with(other))).collect())
 }
 
-/// All files below a folder, sorted; none where there is no such folder.
+/// All files below a folder, sorted; none if the folder does not exist.
 pub fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let entries = match fs::read_dir(folder) {

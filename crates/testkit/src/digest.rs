@@ -1,13 +1,13 @@
-//! What a walk over a file found, in a form that two walks can be compared by.
+//! The result of a walk over a file, in a form in which two walks can be compared.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use traceloom_core::{Describe, FieldValue, Fields, Finding, Located, RecordOf, Records, Result};
 
-/// All records of a file with their places, and the findings.
+/// All records of a file with their positions, and the findings.
 #[derive(Debug, Eq, PartialEq)]
 pub struct Digest {
-    /// The header, then the records in the order they were lent.
+    /// The header, then the records in the order in which they were read.
     pub entries: Vec<Entry>,
     /// What was found.
     pub findings: Vec<Finding>,
@@ -20,9 +20,9 @@ pub struct Entry {
     pub offset: u64,
     /// Its length.
     pub len: u64,
-    /// What it is.
+    /// The kind of record.
     pub kind: &'static str,
-    /// A hash of all its fields.
+    /// A hash of all fields.
     pub fields: u64,
 }
 
@@ -35,7 +35,7 @@ impl Digest {
         each(&mut reader, |located| {
             let Located { offset, len, record } = located;
             let kind = record.kind();
-            // How a run of unexplained bytes is cut into records depends on the window.
+            // How a run of unexplained bytes is split into records depends on the window.
             let is_unexplained = matches!(kind, "payload" | "residue");
             let joins = |last: &&mut Entry| is_unexplained && last.kind == kind && last.offset + last.len == offset;
             if let Some(last) = entries.last_mut().filter(joins) {
@@ -50,7 +50,7 @@ impl Digest {
         Ok(Self { entries, findings: reader.into_findings().kept().to_vec() })
     }
 
-    /// How often a record of this kind occurs.
+    /// Number of records of this kind.
     pub fn count(&self, kind: &str) -> usize {
         self.entries.iter().filter(|entry| entry.kind == kind).count()
     }
@@ -60,7 +60,7 @@ impl Digest {
         self.findings.iter().map(|finding| finding.rule.code).collect()
     }
 
-    /// The first thing in which two walks differ.
+    /// The first difference between two walks.
     pub fn first_difference(&self, other: &Self) -> Option<String> {
         if self == other {
             return None;
@@ -71,14 +71,14 @@ impl Digest {
     }
 }
 
-/// Walks a reader to its end and keeps nothing; gives the number of records.
+/// Walks a reader to its end and keeps nothing; returns the number of records.
 pub(crate) fn drain(mut reader: impl Records) -> Result<u64> {
     let mut records = 0;
     each(&mut reader, |_| records += 1)?;
     Ok(records)
 }
 
-/// Hands over every record; both ends of a walk are final.
+/// Visits every record; both ends of a walk are final.
 fn each<R: Records>(reader: &mut R, mut visit: impl FnMut(Located<RecordOf<'_, R>>)) -> Result<()> {
     let outcome = loop {
         match reader.next() {
@@ -103,12 +103,12 @@ fn hash(record: &impl Describe) -> u64 {
     fields.value()
 }
 
-/// A hash of everything that records tell: walks over the same records come to the same.
+/// A hash of all fields of records: walks over the same records have the same hash.
 #[derive(Debug, Default)]
 pub struct FieldHash(DefaultHasher);
 
 impl FieldHash {
-    /// What it has come to so far.
+    /// The hash so far.
     pub fn value(&self) -> u64 {
         self.0.finish()
     }

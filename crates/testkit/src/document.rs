@@ -1,12 +1,12 @@
-//! EasyProfiler files in the forms that a circulating description of the format gives, right or wrong.
+//! EasyProfiler files in the forms given by a description of the format that circulates, right or wrong.
 //!
-//! People write such files because they trust the description; the reader takes them leniently. Each
-//! form is one file in `fixtures/easyprofiler/document/`, made here from bytes and not by our writer.
+//! People write such files because they trust the description, so the reader accepts them in lenient mode. Each form is
+//! one file in `fixtures/easyprofiler/document/`, made here from bytes and not by our writer.
 
 use traceloom_core::{Options, Records, Result, Source};
 use traceloom_easyprofiler::{Record, open};
 
-/// A file, what is in it, and what has to be found.
+/// A file, its contents, and the findings that it must have.
 #[derive(Debug)]
 pub struct Form {
     /// Name of the fixture, without `.prof`.
@@ -19,14 +19,14 @@ pub struct Form {
     pub codes: &'static [&'static str],
 }
 
-/// What a file says, apart from how its bytes are laid out.
+/// The contents of a file, independent of their layout.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Contents {
     /// Version stamp: major, minor.
     pub version: (u8, u8),
     /// Process id.
     pub pid: Option<u64>,
-    /// Begin and end of the capture.
+    /// Start and end of the capture.
     pub times: (u64, u64),
     /// Name, file, line.
     pub descriptors: Vec<(String, String, i32)>,
@@ -36,21 +36,21 @@ pub struct Contents {
     pub bookmarks: Vec<(u64, String)>,
 }
 
-/// What a file says of one thread.
+/// The contents of one thread.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct ThreadContents {
     /// Thread id.
     pub id: u64,
     /// Its name.
     pub name: String,
-    /// Begin, end, target, name.
+    /// Start, end, target, name.
     pub switches: Vec<(u64, u64, u64, String)>,
-    /// Begin, end, descriptor, runtime name.
+    /// Start, end, descriptor, runtime name.
     pub blocks: Vec<(u64, u64, u32, String)>,
 }
 
 impl Contents {
-    /// Reads a file leniently; gives its contents and the codes of the findings.
+    /// Reads a file in lenient mode; returns its contents and the codes of the findings.
     pub fn read(source: Source) -> Result<(Self, Vec<&'static str>)> {
         let mut reader = open(source, &Options::default())?;
         let header = reader.header();
@@ -110,7 +110,7 @@ struct Recipe {
     codes: &'static [&'static str],
 }
 
-/// Where the bytes follow the description and not the library.
+/// Where the bytes follow the description instead of the library.
 #[derive(Clone, Copy)]
 struct Dialect {
     swapped_signature: bool,
@@ -146,7 +146,7 @@ const REAL: Dialect = Dialect {
     last_mark: MARK,
 };
 
-/// All that the description says about versions before 2.1.0, in one file.
+/// Everything that the description says about versions before 2.1.0, in one file.
 const ALL_AT_ONCE: Dialect = Dialect {
     swapped_signature: true,
     pid_u32: true,
@@ -261,7 +261,7 @@ fn sample(version: (u8, u8)) -> Contents {
     }
 }
 
-/// Lays contents out in a dialect.
+/// Writes contents in a dialect.
 struct Layouter {
     dialect: Dialect,
     bytes: Vec<u8>,
@@ -396,7 +396,7 @@ impl Layouter {
         bytes
     }
 
-    /// Puts SIZE and payload; gives SIZE.
+    /// Writes SIZE and payload; returns SIZE.
     fn sized(&mut self, payload: &[u8]) -> u64 {
         let size = payload.len() + if self.dialect.size_counts_itself { 2 } else { 0 };
         self.put((size as u16).to_le_bytes());
@@ -426,7 +426,7 @@ const DESCRIPTOR_EXAMPLE: &str = "2A 00  01 00 00 00  7B 00 00 00  FF 00 00 FF  
 /// The description's block: SIZE 28 for 25 bytes.
 const BLOCK_EXAMPLE: &str = "1C 00  00 10 00 00 00 00 00 00  00 20 00 00 00 00 00 00  01 00 00 00  54 65 73 74 00";
 
-/// Both examples, literally, in a file where the descriptor has the place that the block names.
+/// Both examples, literally, in a file where the descriptor is at the index that the block refers to.
 fn literal_examples() -> Form {
     let hole = "00 00";
     let codes = &["size-disagrees", "descriptor-name"];
@@ -435,7 +435,7 @@ fn literal_examples() -> Form {
     form
 }
 
-/// Both examples alone: the block means the descriptor's number, not its place.
+/// Both examples alone: the block refers to the descriptor's number, not its index.
 fn literal_examples_by_id() -> Form {
     let codes = &["size-disagrees", "descriptor-name", "descriptor-id", "descriptor-missing"];
     let mut form = literal("literal_examples_by_id", &[DESCRIPTOR_EXAMPLE], codes);

@@ -1,4 +1,4 @@
-//! The conformance suite: what every format has to prove, on fixtures and on any other corpus.
+//! The conformance suite: the requirements for every format, tested on fixtures and on any other corpus.
 //!
 //! A format implements [`Specimen`] once; [`conformance`] compares it with the goldens, and the tests of
 //! this crate run the same cases over every subject of [`SUBJECTS`].

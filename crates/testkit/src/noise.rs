@@ -1,6 +1,6 @@
-//! The same pseudo-random numbers in every run.
+//! Pseudo-random numbers that are the same in every run.
 
-/// A small generator (SplitMix64): a failure can be repeated from its seed.
+/// A small generator (SplitMix64): a failure can be reproduced from its seed.
 #[derive(Clone, Debug)]
 pub struct Noise(u64);
 
@@ -18,7 +18,7 @@ impl Noise {
         mixed ^ mixed >> 31
     }
 
-    /// A number below `end`, or 0 where there is none.
+    /// A number below `end`; 0 if `end` is 0.
     pub fn below(&mut self, end: usize) -> usize {
         self.number().checked_rem(end as u64).unwrap_or(0) as usize
     }

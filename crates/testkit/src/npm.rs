@@ -1,4 +1,4 @@
-//! Packages of Node that tests use, each set in a folder of its own.
+//! Node packages that tests use, each set in a separate folder.
 
 use std::{
     fs::{self, File},
@@ -6,12 +6,12 @@ use std::{
     process::Command,
 };
 
-/// The files that say what to install.
+/// The files that list what to install.
 const LISTS: [&str; 2] = ["package.json", "package-lock.json"];
 
-/// Installs into `place` what the lock file in `package` names; does nothing where that is there already.
+/// Installs the packages of the lock file in `package` into `place`; does nothing if they are already there.
 ///
-/// Test programs that want the same at the same time wait for each other.
+/// Test programs that need the same packages at the same time wait for each other.
 pub fn install(package: &Path, place: &Path) -> Result<(), String> {
     fs::create_dir_all(place).map_err(|error| format!("{}: {error}", place.display()))?;
     let _alone = lock(place)?;
@@ -22,20 +22,21 @@ pub fn install(package: &Path, place: &Path) -> Result<(), String> {
     }
     let copy_lists = || LISTS.iter().try_for_each(|list| fs::copy(package.join(list), place.join(list)).map(drop));
     copy_lists().map_err(|error| error.to_string())?;
-    // `npm ci` refuses a list that lacks the packages of other systems; this takes the versions of the list as well.
+    // `npm ci` refuses a list that lacks the packages of other systems; this command also uses the versions of the
+    // list.
     run("npm", &["install", "--no-save", "--loglevel=error", "--ignore-scripts", "--no-audit", "--no-fund"], place)?;
     copy_lists().map_err(|error| error.to_string())?;
     fs::write(done, "").map_err(|error| error.to_string())
 }
 
-/// Holds a folder for one test program until it is dropped.
+/// Locks a folder for one test program until the lock is dropped.
 pub fn lock(place: &Path) -> Result<File, String> {
     let file = File::create(place.with_extension("lock")).map_err(|error| error.to_string())?;
     file.lock().map_err(|error| error.to_string())?;
     Ok(file)
 }
 
-/// Runs a program in a folder; what it says is told where it fails.
+/// Runs a program in a folder; its output is part of the error if it fails.
 pub fn run(program: &str, arguments: &[&str], folder: &Path) -> Result<(), String> {
     let out = Command::new(program).args(arguments).current_dir(folder).output();
     let out = out.map_err(|error| format!("{program} cannot be run: {error}"))?;
@@ -46,7 +47,7 @@ pub fn run(program: &str, arguments: &[&str], folder: &Path) -> Result<(), Strin
     Err(format!("{program} {} failed:\n{}", arguments.join(" "), String::from_utf8_lossy(&said)))
 }
 
-/// Says why a test is skipped; a failure where `CI` is `true`.
+/// Prints why a test is skipped; fails if `CI` is `true`.
 pub fn skip(reason: &str) {
     assert!(std::env::var("CI").as_deref() != Ok("true"), "{reason}");
     eprintln!("skipped: {reason}");

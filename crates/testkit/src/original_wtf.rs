@@ -1,4 +1,4 @@
-//! The original reader of the Web Tracing Framework, for tests of what we write.
+//! The reader of the Web Tracing Framework, for tests of our output.
 
 use std::{
     collections::BTreeMap,
@@ -11,21 +11,21 @@ use serde_json::Value as Json;
 
 use crate::npm;
 
-/// The original, installed in a folder.
+/// The Web Tracing Framework, installed in a folder.
 #[derive(Debug)]
 pub struct OriginalWtf {
     folder: PathBuf,
 }
 
 impl OriginalWtf {
-    /// Installs it below `place`, where it is not there already; says why a test is skipped where that cannot be done.
+    /// Installs it below `place`, unless it is already there; prints why a test is skipped if that is not possible.
     pub fn install(place: &Path) -> Option<Self> {
         let folder = place.join("wtf-npm");
         install(&folder).inspect_err(|reason| npm::skip(reason)).ok()?;
         Some(Self { folder })
     }
 
-    /// What it makes of files, by path.
+    /// The result of loading files, by path.
     pub fn load(&self, files: &[PathBuf]) -> BTreeMap<PathBuf, Json> {
         let out = Command::new("node").arg(scripts().join("load.js")).arg(&self.folder).args(files).output().unwrap();
         let text = String::from_utf8(out.stdout).unwrap();

@@ -7,7 +7,7 @@ use std::{
     sync::OnceLock,
 };
 
-/// Builds `libtraceloom_alloc.so`, which no test may link, and gives its path.
+/// Builds `libtraceloom_alloc.so`, which no test may link, and returns its path.
 pub fn preload_library() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     LIBRARY.get_or_init(|| {

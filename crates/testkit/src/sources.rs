@@ -1,15 +1,15 @@
-//! Sources that misbehave as files, disks and networks do.
+//! Sources that misbehave like files, disks and networks.
 
 use std::io;
 
 use traceloom_core::{ReadAt, Source};
 
-/// Gives one byte per read.
+/// Returns one byte per read.
 pub fn one_byte(bytes: Vec<u8>) -> Source {
     Source::custom(Misbehaving { bytes, kind: Kind::Short(1) })
 }
 
-/// Gives at most `most` bytes per read.
+/// Returns at most `most` bytes per read.
 pub fn short_reads(bytes: Vec<u8>, most: usize) -> Source {
     Source::custom(Misbehaving { bytes, kind: Kind::Short(most.max(1)) })
 }
@@ -19,7 +19,7 @@ pub fn fails_at(bytes: Vec<u8>, offset: u64) -> Source {
     Source::custom(Misbehaving { bytes, kind: Kind::FailsAt(offset) })
 }
 
-/// Says that it has all its bytes and ends at `end`: the file was cut after its length was asked for.
+/// Reports its full length but ends at `end`, like a file that was truncated after its length was read.
 pub fn shrinks_to(bytes: Vec<u8>, end: u64) -> Source {
     Source::custom(Misbehaving { bytes, kind: Kind::ShrinksTo(end) })
 }

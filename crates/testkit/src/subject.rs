@@ -1,4 +1,4 @@
-//! What the suite needs to know of a format.
+//! What the suite needs to know about a format.
 
 use std::{
     borrow::Cow,
@@ -12,48 +12,48 @@ use traceloom_core::{Codec, Descriptor, Error, Options, RecordWriter, Records, R
 
 use crate::{Digest, digest::drain};
 
-/// Numbers of records that happen at one moment, by what they are.
+/// Number of records with a single time, by kind.
 pub type Moments = BTreeMap<&'static str, u64>;
 
-/// Which field was changed, and where it lies.
+/// A changed field, and its byte range.
 pub type Field = (&'static str, Range<usize>);
 
-/// What no codec knows about itself: who judges it, and how one field of a record is changed.
+/// What a codec does not provide: how to judge it, and how to change one field of a record.
 pub trait Specimen: Sync {
     /// The format.
     type Codec: Codec;
 
-    /// Whether the original tool accepts the file of this golden.
+    /// Whether the format's tool accepts the file of this golden.
     fn accepts(&self, golden: &Value) -> bool;
 
-    /// The golden, rebuilt in full by our reader; only what no reader can know is taken from `golden`.
+    /// The golden, rebuilt in full by our reader; only what no reader can know is copied from `golden`.
     fn reproduce(&self, source: Source, golden: &Value) -> Result<Value>;
 
-    /// Changes one field of the header, and says which and where in the file it lies.
+    /// Changes one field of the header; returns the field and its byte range in the file.
     fn change_header(_header: &mut <Self::Codec as Codec>::Header) -> Option<Field> {
         None
     }
 
-    /// Changes one field of each record below a header. It is given the length of the record, and says which field it
-    /// is and where in the record that lies.
+    /// Changes one field of each record below a header. It gets the length of the record, and returns the field and its
+    /// byte range in the record.
     fn changes(
         header: &<Self::Codec as Codec>::Header,
     ) -> impl FnMut(&mut <Self::Codec as Codec>::Record<'_>, usize) -> Option<Field>;
 
-    /// What to count a record as that happens at one moment; none for spans, definitions and texts.
+    /// The kind under which to count a record with a single time; `None` for spans, definitions and texts.
     fn moment(record: &<Self::Codec as Codec>::Record<'_>) -> Option<&'static str>;
 
-    /// Codes of errors that every empty file has, because the original refuses all of them.
+    /// Codes of errors that every empty file has, because the format's tool refuses all empty files.
     fn errors_of_empty_files() -> &'static [&'static str] {
         &[]
     }
 
-    /// Whether the records below a header have times, so that ranges can be cut out of the file.
+    /// Whether the records below a header have times, so that the file can be sliced.
     fn has_times(_header: &<Self::Codec as Codec>::Header) -> bool {
         true
     }
 
-    /// The bytes of a file that rewriting keeps: all of them, unless they are compressed.
+    /// The bytes of a file that rewriting preserves: all of them, unless they are compressed.
     fn kept<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
         bytes.into()
     }
@@ -68,24 +68,24 @@ pub trait Specimen: Sync {
         vec![input.with_extension("json")]
     }
 
-    /// Files of the format's folder that are neither traces nor goldens, by how their names end.
+    /// Extensions of files in the format's folder that are neither traces nor goldens.
     fn companions(&self) -> &'static [&'static str] {
         &["README.md"]
     }
 }
 
-/// A [`Specimen`], erased: the cases are the same for all formats.
+/// A type-erased [`Specimen`]: the cases are the same for all formats.
 pub trait Subject: Sync {
-    /// The format as data.
+    /// The format's descriptor.
     fn format(&self) -> &'static Descriptor;
 
-    /// How sure the format is about these first bytes.
+    /// How certain the format is about these first bytes.
     fn sniff(&self, prefix: &[u8]) -> Sniff;
 
-    /// Walks all records with every check; the digest holds each of them with its place, and the findings.
+    /// Walks all records with every check; the digest holds each of them with its position, and the findings.
     fn walk(&self, source: Source, options: &Options) -> Result<Digest>;
 
-    /// Walks all records and keeps nothing; gives their number.
+    /// Walks all records and keeps nothing; returns their number.
     fn drain(&self, source: Source, options: &Options) -> Result<u64>;
 
     /// See [`Specimen::errors_of_empty_files`].
@@ -94,10 +94,10 @@ pub trait Subject: Sync {
     /// See [`Specimen::has_times`].
     fn has_times(&self, source: Source, options: &Options) -> Result<bool>;
 
-    /// Counts the records that happen at one moment, by what they are; see [`Specimen::moment`].
+    /// Counts the records with a single time, by kind; see [`Specimen::moment`].
     fn moments(&self, source: Source, options: &Options) -> Result<Moments>;
 
-    /// Reads all records and writes them again, with other values in the fields for which `is_changed` says so.
+    /// Reads all records and writes them again, with other values in the fields that `is_changed` selects.
     fn rewrite_with(&self, source: Source, options: &Options, is_changed: &mut IsChanged<'_>) -> Result<Vec<u8>>;
 
     /// See [`Specimen::accepts`].
@@ -118,7 +118,7 @@ pub trait Subject: Sync {
     /// See [`Specimen::companions`].
     fn companions(&self) -> &'static [&'static str];
 
-    /// Whether a file of the format's folder is a trace.
+    /// Whether a file in the format's folder is a trace.
     fn is_input(&self, path: &Path) -> bool {
         let extension = path.extension().and_then(|extension| extension.to_str());
         extension.is_some_and(|extension| self.format().extensions.contains(&extension))
@@ -129,18 +129,18 @@ pub trait Subject: Sync {
         self.rewrite_with(source, options, &mut |_, _| false)
     }
 
-    /// Whether `written` is what rewriting has to make of `read`.
+    /// Whether `written` is the required result of rewriting `read`.
     fn is_rewritten(&self, written: &[u8], read: &[u8]) -> bool {
         match self.kept(read) {
             Cow::Borrowed(read) => written == read,
-            // Of damaged data a reader may get more than we do here.
+            // A reader may recover more from damaged data than `kept` does.
             Cow::Owned(kept) => self.kept(written).starts_with(&kept),
         }
     }
 
     /// Changes one field at a time through the records: the first and the last of each kind.
     fn edits(&self, bytes: &[u8]) -> Result<Vec<FieldEdit>> {
-        // The records of a compressed part have no bytes of their own.
+        // The records of a compressed part have no bytes in the file.
         if let Cow::Owned(_) = self.kept(bytes) {
             return Ok(Vec::new());
         }
@@ -242,7 +242,7 @@ impl<S: Specimen> Subject for S {
     }
 }
 
-/// Told of each field that can be changed by itself, and where in the file it lies; `true` changes it.
+/// Called with each field that can be changed separately and its byte range in the file; `true` changes it.
 pub type IsChanged<'c> = dyn FnMut(&'static str, Range<usize>) -> bool + 'c;
 
 /// The indices of the first and the last field of each name.
@@ -258,10 +258,10 @@ fn outermost(fields: &[(&'static str, Range<usize>)]) -> BTreeSet<usize> {
 /// A file after one field was changed.
 #[derive(Debug)]
 pub struct FieldEdit {
-    /// Which field.
+    /// Name of the field.
     pub field: &'static str,
     /// The whole file.
     pub bytes: Vec<u8>,
-    /// Where the field lies.
+    /// Byte range of the field.
     pub place: Range<usize>,
 }

@@ -1,4 +1,4 @@
-//! What only CNanoLog has to prove: the original decompressor's texts, and reading further than the goldens.
+//! Tests only for CNanoLog: the texts of its decompressor, and reading further than the goldens.
 
 use std::{
     collections::BTreeSet,
@@ -28,7 +28,7 @@ fn fixture(name: &str) -> Reader {
     open(Source::bytes(fs::read(path).unwrap()), &Options::default()).unwrap()
 }
 
-/// The decompressor's text of a log, with its own options.
+/// The text of a log as the decompressor writes it with these options.
 fn compat(mut reader: Reader, arguments: &[&str]) -> (Vec<u8>, Step) {
     let option = |letter| arguments.iter().position(|it| *it == letter).and_then(|at| arguments.get(at + 1)).copied();
     let mut printer = Compat::new(&reader, option("-f").map(str::as_bytes), utc);
@@ -45,7 +45,7 @@ fn compat(mut reader: Reader, arguments: &[&str]) -> (Vec<u8>, Step) {
     (out, Step::Done)
 }
 
-/// The texts beside a log, each with the options that it was made with.
+/// The texts next to a log, each with the options that it was made with.
 fn texts(item: &Value) -> Vec<(&str, Vec<&str>)> {
     let mut texts = Vec::new();
     texts.extend(item["text"].as_str().map(|text| (text, Vec::new())));

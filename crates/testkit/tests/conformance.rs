@@ -1,15 +1,15 @@
-//! What every format has to prove, over `fixtures/` and the folder that `TRACELOOM_CORPUS` names.
+//! The requirements for every format, over `fixtures/` and the folder named by `TRACELOOM_CORPUS`.
 
 use traceloom_core::{ErrorKind, Limits, Mode, Options, Sniff, Source};
 use traceloom_testkit::{
     Digest, Noise, SUBJECTS, Subject, conformance, default_roots, differences, each_case, sources, strays,
 };
 
-/// Prefixes up to here are all tried.
+/// All prefixes up to this length are tried.
 const EVERY_PREFIX: usize = 4 << 10;
-/// Prefixes tried beyond.
+/// Number of longer prefixes that are tried.
 const SAMPLED_PREFIXES: usize = 512;
-/// Single-byte changes tried per file.
+/// Number of single-byte changes tried per file.
 const CHANGES: usize = 100;
 
 #[test]
@@ -195,7 +195,7 @@ fn assert_same(expected: &Result<Digest, String>, found: &Result<Digest, String>
     assert_eq!(expected, found, "{name}");
 }
 
-/// Damaged bytes give findings or an error, and come out of a rewrite as they were.
+/// Damaged bytes give findings or an error, and are rewritten unchanged.
 fn survive(subject: &dyn Subject, bytes: &[u8], name: &str) {
     match subject.walk(Source::bytes(bytes), &Options::default()) {
         Ok(digest) if digest.findings.is_empty() => {
@@ -221,7 +221,7 @@ fn leaves(value: &serde_json::Value) -> usize {
     }
 }
 
-/// Replaces the leaf that `left` counts down to.
+/// Replaces the leaf at which `left` reaches 0.
 fn change_leaf(value: &mut serde_json::Value, left: &mut usize) {
     match value {
         serde_json::Value::Array(items) => items.iter_mut().for_each(|item| change_leaf(item, left)),

@@ -1,4 +1,4 @@
-//! Files in the forms of the circulating description are read with all their contents.
+//! Files in the forms of the circulating description are read completely.
 
 use std::{collections::BTreeSet, fs, path::PathBuf};
 

@@ -9,7 +9,7 @@ use std::{
 use serde_json::Value as Json;
 use traceloom_testkit::SUBJECTS;
 
-/// Every package, the lowest first; those in one row know nothing of each other.
+/// Every package, the lowest first; packages in one row do not depend on each other.
 static LAYERS: &[&[&str]] = &[
     &["traceloom-core"],
     &["traceloom-cnanolog", "traceloom-easyprofiler", "traceloom-memlyze", "traceloom-nytprof", "traceloom-wtf"],
@@ -58,7 +58,7 @@ fn a_crate_depends_only_on_crates_below_it() {
     }
 }
 
-/// Folders above `mapping`: whatever a consumer wants to know of a format is data.
+/// Folders above `mapping`: what a consumer needs to know about a format is data.
 static CONSUMERS: &[&str] = &[
     "crates/query/src",
     "crates/analysis/src",
@@ -90,7 +90,7 @@ fn nothing_above_mapping_names_a_format() {
     assert!(named.is_empty(), "{} lines name a format:\n{}", named.len(), named.join("\n"));
 }
 
-/// The Rust and TypeScript below a folder, without tests.
+/// The Rust and TypeScript files below a folder, without tests.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
@@ -108,9 +108,9 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The lines of a source with their numbers, without comments and without what is only for tests.
+/// The lines of a source with their numbers, without comments and test code.
 fn shipped_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    // Braces that are open in an item for tests; none outside of one.
+    // Number of open braces in a test item; `None` outside one.
     let mut open: Option<i64> = None;
     let is_shipped = move |line: &str| {
         let trimmed = line.trim();
@@ -130,7 +130,7 @@ fn shipped_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.lines().enumerate().map(|(index, line)| (index + 1, line)).filter(move |(_, line)| is_shipped(line))
 }
 
-/// Whether a text between quotes is an id, or begins with one as variants and codes do; features are called so, too.
+/// Whether a quoted text is an id, or starts with one as variants and codes do; features have the same names.
 fn names_one_of(ids: &[&str], line: &str) -> bool {
     let begins = |rest: &str, quote: char| {
         let id = ids.iter().filter_map(|id| rest.strip_prefix(id)).map(|after| after.chars().next());

@@ -1,4 +1,4 @@
-//! What only Memlyze has to prove on its files.
+//! Tests only for Memlyze files.
 
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
@@ -11,7 +11,7 @@ fn all() -> Vec<Case> {
     cases(&Memlyze, &default_roots()).unwrap()
 }
 
-/// The files that have a golden, with it.
+/// The files that have a golden, with their goldens.
 fn with_goldens() -> impl Iterator<Item = (Case, Value)> {
     all().into_iter().filter_map(|case| case.golden().unwrap().map(|golden| (case, golden)))
 }
@@ -20,7 +20,7 @@ fn opened(bytes: Vec<u8>) -> Reader {
     open(Source::bytes(bytes), &Options::default()).unwrap()
 }
 
-/// What happened when, without the places in the file.
+/// The events with their times, without their positions in the file.
 fn events(bytes: Vec<u8>) -> Vec<String> {
     let mut reader = opened(bytes);
     let mut events = Vec::new();
@@ -42,7 +42,7 @@ fn the_manifest_lists_every_file() {
     }
 }
 
-/// The batch times of a real trace add up to what our clock says of its last event.
+/// The batch times of a real trace add up to our clock at its last event.
 #[test]
 fn real_traces_are_growth_and_keep_their_time() {
     for (case, golden) in with_goldens() {
@@ -62,7 +62,7 @@ fn real_traces_are_growth_and_keep_their_time() {
     }
 }
 
-/// `memlyze analyze` counts right, whatever else it gets wrong, as long as there is no marker.
+/// `memlyze analyze` counts right, whatever else it gets wrong, as long as there are no markers.
 #[test]
 fn the_original_counts_the_same_events() {
     let mut compared = 0;
@@ -95,7 +95,7 @@ fn packed_files_hold_what_their_plain_ones_hold() {
     assert!(events(by_name("memlyze/packed/shop.mlyze")) == events(traceloom_memlyze::sample::sample().unwrap().bytes));
 }
 
-/// One damaged block, be it the first, does not change what the events mean.
+/// A single damaged block, even the first, does not change the meaning of the events.
 #[test]
 fn the_dialect_survives_a_damaged_block() {
     let packed = all().into_iter().find(|case| case.name == "memlyze/packed/killed.mlyze").unwrap().bytes().unwrap();
@@ -113,7 +113,7 @@ fn the_dialect_survives_a_damaged_block() {
     }
 }
 
-/// Whatever is repaired keeps the seven rules, and repairing a good file again changes nothing.
+/// Every repaired file follows the seven rules, and repairing a good file again changes nothing.
 #[test]
 fn every_file_can_be_repaired() {
     for case in all() {

@@ -1,4 +1,4 @@
-//! No file makes a reader take memory out of proportion to its length.
+//! No file makes a reader use memory out of proportion to its length.
 
 use peak_alloc::PeakAlloc;
 use traceloom_core::{ByteOrder, Limits, Mode, Options, Source};
@@ -11,10 +11,10 @@ use traceloom_testkit::{EasyProfiler, Noise, SUBJECTS, Subject, cases, default_r
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-/// What a walk may take whatever the file: its windows and its findings.
+/// Memory that a walk may use for any file: its windows and its findings.
 const FREE_BYTES: usize = 1 << 20;
 
-// One test: the peak is that of the whole process.
+// A single test, because the peak is that of the whole process.
 #[test]
 fn memory_follows_the_length_of_the_file() {
     for subject in SUBJECTS {
@@ -47,13 +47,13 @@ fn assert_modest(subject: &dyn Subject, bytes: &[u8], name: &str) {
         let before = ALLOCATOR.current_usage();
         let _ = subject.drain(source, &options);
         let taken = ALLOCATOR.peak_usage().saturating_sub(before);
-        // The most expensive bytes are those of a thread with one block: it needs a stack of its own.
+        // The most expensive bytes are those of a thread with one block, because it needs a separate stack.
         let allowed = FREE_BYTES + 16 * bytes.len();
         assert!(taken <= allowed, "{name}: {} bytes long, {taken} taken", bytes.len());
     }
 }
 
-/// Headers that promise the most, before bodies of one byte again and again.
+/// Headers that promise the most, followed by bodies that repeat one byte.
 fn hostile() -> Vec<(String, Vec<u8>)> {
     const BODY: usize = 100_000;
     let mut files = Vec::new();

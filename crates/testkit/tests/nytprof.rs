@@ -1,4 +1,4 @@
-//! What only NYTProf and Pynytprof have to prove on their files.
+//! Tests only for NYTProf and Pynytprof files.
 
 use traceloom_core::{Edited, Options, Records, Result, Source};
 use traceloom_nytprof::{edit, open, pynytprof};
@@ -10,7 +10,7 @@ fn edited(edit: impl FnOnce(&mut Vec<u8>) -> Result<Edited>) -> Vec<u8> {
     out
 }
 
-/// Fails unless the original would load the file.
+/// Fails unless Devel::NYTProf would load the file.
 fn assert_loads(bytes: Vec<u8>, case: &Case) {
     let reader = open(Source::bytes(bytes), &Options::strict());
     let mut reader = reader.unwrap_or_else(|error| panic!("{}: {error}", case.name));
@@ -23,7 +23,7 @@ fn assert_keeps_the_document(bytes: Vec<u8>, case: &Case) {
     while reader.next().unwrap_or_else(|error| panic!("{}: {error}", case.name)).is_some() {}
 }
 
-/// Whatever is repaired can be loaded, and is good enough to be converted.
+/// Every repaired file can be loaded, and can be converted.
 #[test]
 fn every_profile_can_be_repaired_and_converted() {
     let options = Options::default();

@@ -1,4 +1,4 @@
-//! The page of every format and its code say the same.
+//! The documentation page of every format matches its code.
 
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
@@ -92,14 +92,14 @@ fn read(path: &str) -> Vec<u8> {
     fs::read(root.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Code and text of each section that explains a rule.
+/// The code and text of each section that explains a rule.
 fn rule_sections<'a>(format: &dyn Format, page: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
     let start = format!("{}.", format.descriptor().id);
     let sections = page.split("\n### ").skip(1).filter(move |section| section.starts_with(&start));
     sections.map(|section| section.split_once('\n').unwrap_or((section, "")))
 }
 
-/// The anchor that Markdown viewers make of a heading.
+/// The anchor that Markdown viewers generate for a heading.
 fn anchor(heading: &str) -> String {
     let kept = heading.chars().filter(|letter| letter.is_alphanumeric() || " -_".contains(*letter));
     kept.collect::<String>().to_lowercase().replace(' ', "-")

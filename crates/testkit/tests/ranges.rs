@@ -1,4 +1,4 @@
-//! Ranges of time are half-open in every format: adjacent ones partition a file, an empty one gives an empty file.
+//! Time ranges are half-open in every format: adjacent ones partition a file, an empty one gives an empty file.
 
 use std::{collections::BTreeSet, path::Path, sync::Mutex};
 
@@ -6,7 +6,7 @@ use traceloom_core::{Amount, Error, ErrorKind, Options, Result, Sample, Severity
 use traceloom_open::by_id;
 use traceloom_testkit::{Moments, SUBJECTS, Subject, each_case};
 
-/// Files that are shown when many are wrong.
+/// Maximum number of files shown if many are wrong.
 const SHOWN: usize = 40;
 
 #[test]
@@ -119,12 +119,12 @@ impl File<'_> {
         Ok(out)
     }
 
-    /// The moments in a range.
+    /// The records with a single time in a range.
     fn moments(&self, range: TimeRange) -> Result<Moments> {
         self.subject.moments(Source::bytes(self.slice(range)?), &Options::default())
     }
 
-    /// Where to cut: fixed moments, and parts of every duration that the summary names.
+    /// Where to cut: fixed times, and fractions of every duration in the summary.
     fn cuts(&self) -> Vec<i64> {
         let mut cuts = BTreeSet::from([0, 1, 1_500, 2_000_000, 1_000_000_000]);
         let format = by_id(self.subject.format().id).unwrap();
@@ -139,7 +139,7 @@ impl File<'_> {
     }
 }
 
-/// Runs a check over all fixtures with times and over the samples, and fails with all that is wrong.
+/// Runs a check over all fixtures with times and over the samples, and fails with all errors.
 fn each_file(check: impl Fn(&File<'_>) -> Result<(), String> + Sync) {
     let wrong = Mutex::new(Vec::new());
     let run = |subject: &dyn Subject, name: &str, bytes: &[u8]| {
@@ -166,7 +166,7 @@ fn has_times(subject: &dyn Subject, bytes: &[u8]) -> bool {
     subject.has_times(Source::bytes(bytes), &Options::default()).unwrap_or(false)
 }
 
-/// Sums without times cannot be divided, which is not a damage of the file.
+/// Sums without times cannot be divided, which does not mean that the file is damaged.
 fn is_refusal(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Usage(_) | ErrorKind::Unsupported(_))
 }

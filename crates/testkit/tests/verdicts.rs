@@ -1,4 +1,4 @@
-//! A check, a strict read, a repair and a merge never contradict each other about what is fine.
+//! A check, a strict read, a repair and a merge never contradict each other about whether a file is valid.
 
 use std::sync::Mutex;
 
@@ -47,7 +47,7 @@ fn merged_files_are_fine_or_say_so() {
     }
 }
 
-/// What is wrong with the repair of a file; a file that is not of the format is not repaired.
+/// What is wrong with the repair of a file; files that are not of the format are not repaired.
 fn broken_repair(subject: &dyn Subject, bytes: Vec<u8>) -> Option<String> {
     let repair = |bytes: &[u8]| {
         let source = Source::bytes(bytes);
@@ -62,7 +62,7 @@ fn broken_repair(subject: &dyn Subject, bytes: Vec<u8>) -> Option<String> {
     }
 }
 
-/// What an edit writes, and the lie if it says less or more about that than a strict read.
+/// The output of an edit, and the contradiction if the edit reports less or more than a strict read does.
 fn outcome(
     subject: &dyn Subject,
     edit: impl FnOnce(&mut Vec<u8>) -> Result<Edited>,
@@ -74,7 +74,7 @@ fn outcome(
     Ok((out, lie))
 }
 
-/// A file, its first half, and itself without a byte and with another one.
+/// A file, its first half, and the file with one byte removed and with one byte changed.
 fn damaged(bytes: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     let at = bytes.len() * 2 / 3;
     let mut changed = bytes.to_vec();
@@ -84,7 +84,7 @@ fn damaged(bytes: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     vec![("whole", bytes.to_vec()), ("cut in half", half), ("without a byte", without), ("with another byte", changed)]
 }
 
-/// What the two say, if they differ; a file that is not of the format is not judged.
+/// The two results, if they differ; a file that is not of the format is not judged.
 fn contradiction(subject: &dyn Subject, bytes: Vec<u8>) -> Option<String> {
     let (source, options) = (Source::bytes(bytes), Options::default());
     let findings = by_id(subject.format().id).ok()?.check(&source, &options).ok()?;

@@ -1,4 +1,4 @@
-//! The original reader of the Web Tracing Framework loads what we write and agrees event by event.
+//! WTF's reader loads our output and agrees event by event.
 
 use std::{
     collections::BTreeMap,
@@ -21,7 +21,7 @@ fn traces() -> BTreeMap<String, Case> {
     cases.map(|case| (case.input.file_name().unwrap().to_string_lossy().into_owned(), case)).collect()
 }
 
-/// Our reading of a file in the words of the loader script.
+/// Our reading of a file in the form of the loader script.
 fn expected(bytes: &[u8]) -> Json {
     let ours = tables(bytes);
     let types = ours["eventTypes"].as_array().unwrap();
@@ -54,7 +54,7 @@ fn plain(value: &Json) -> Json {
     }
 }
 
-/// Loads files of ours and compares; gives the number of events that agree.
+/// Loads files that we wrote and compares; returns the number of events that agree.
 fn agree(original: &OriginalWtf, name: &str, files: Vec<(String, Vec<u8>)>) -> usize {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("wtf-{name}"));
     let _ = fs::remove_dir_all(&place);
@@ -121,11 +121,11 @@ fn the_original_loads_what_we_lay_out_anew() {
     assert!(agree(&original, "canonical", files) > 10_000);
 }
 
-/// Laying a file out anew changes nothing in what the original makes of it.
+/// Writing a file in a new layout changes nothing in WTF's result.
 #[test]
 fn a_new_layout_means_the_same() {
     for (name, case) in traces() {
-        // Times before the second header's, and events that only we read, are told right and so differently.
+        // Times before the second header, and events that only we read, are correct in ours and so differ.
         let is_read_better = ["hc-two-headers", "hc-json-events", "up-v2json", "hc-partial-event", "js-timewrap"];
         let Some(golden) = case.golden().unwrap() else { continue };
         if golden["ok"] != true || is_read_better.iter().any(|start| name.starts_with(start)) {

@@ -23,7 +23,7 @@ pub(super) static TARGET: Target = Target {
     ..Target::EMPTY
 };
 
-/// Bytes of names in a batch. A name may be long and stand in every row.
+/// Maximum size of the names in a batch. A name may be long and be in every row.
 const MAX_NAME_BYTES: usize = 16 << 20;
 
 fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
@@ -47,8 +47,8 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
     Ok(loss)
 }
 
-/// The schema with plain texts: in a file, the dictionary of a column cannot be replaced, and ours begins anew before it
-/// grows long.
+/// The schema with plain texts: in a file, the dictionary of a column cannot be replaced, while ours starts over before
+/// it grows long.
 fn plain_schema(table: Table) -> SchemaRef {
     let schema = table.schema();
     let plain = |field: &Arc<Field>| match field.data_type() {
@@ -59,7 +59,7 @@ fn plain_schema(table: Table) -> SchemaRef {
     Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
 
-/// Rows from this one on whose names together are not too long; one at least.
+/// The number of rows from this one on whose names together are not too long; at least one.
 fn fitting(batch: &RecordBatch, from: usize) -> usize {
     let (mut bytes, rows) = (0, batch.num_rows());
     let columns = AnyColumn::all(batch);
@@ -85,7 +85,7 @@ fn fitting(batch: &RecordBatch, from: usize) -> usize {
     rows - from
 }
 
-/// The rows with their names as plain texts.
+/// The rows, with their names as plain texts.
 fn plain(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
     let plain = |column: &ArrayRef| match column.as_dictionary_opt::<Int32Type>() {
         Some(names) => take(names.values(), names.keys(), None),

@@ -1,4 +1,4 @@
-//! CSV: one table with a line of names.
+//! CSV: one table with a header line.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! Folded stacks: one line a stack, its frames separated by `;`, and what it cost.
+//! Folded stacks: one line per stack, with its frames separated by `;`, followed by its cost.
 
 use std::io::Write;
 
@@ -44,7 +44,7 @@ fn write(pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
             _ => |site| site.allocated.bytes,
         };
         let heap = Heap::new(pass, &mut frames)?;
-        // Stacks that differ in lines only are one.
+        // Stacks that differ only in lines are merged.
         let mut stacks = StackTree::default();
         stacks.absorb(Parent::Root(0), &heap.stacks, |sum: &mut u64, number| {
             *sum = sum.saturating_add(cost(&heap.stacks.nodes()[number as usize].weight));
@@ -55,11 +55,11 @@ fn write(pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// Stacks on their way out.
+/// Stacks to be written.
 struct Lines<'a, W> {
     stacks: &'a StackTree<W>,
     frames: &'a Frames,
-    /// What stands before the stacks of each root, if anything does.
+    /// The text before the stacks of each root, if any.
     labels: Vec<String>,
     cost: fn(&W) -> u64,
 }
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn self_times_add_up_by_stack() {
         let trace = Synthetic::spans(&[
-            // Children before parents, as EasyProfiler has them.
+            // Children before parents, as in EasyProfiler.
             ("b", 1, 1, Some(0), 10, Some(5)),
             ("b", 2, 1, Some(0), 20, Some(5)),
             ("a", 0, 0, None, 0, Some(100)),

@@ -35,12 +35,12 @@ pub static TARGETS: &[&Target] = &[
     &speedscope::TARGET,
 ];
 
-/// Everything that tables can be written as: our own formats and those of other tools.
+/// Every format that tables can be written as: Traceloom's formats and those of other tools.
 pub fn targets() -> impl Iterator<Item = &'static Target> {
     traceloom_mapping::FORMATS.iter().map(|mapping| mapping.target).chain(TARGETS.iter().copied())
 }
 
-/// The target of an id.
+/// The target with this id.
 pub fn by_id(id: &str) -> Result<&'static Target> {
     targets().find(|target| target.id == id).ok_or_else(|| {
         let mut all: Vec<_> = targets().map(|target| target.id).collect();
@@ -49,17 +49,18 @@ pub fn by_id(id: &str) -> Result<&'static Target> {
     })
 }
 
-/// The target whose extension a path has, the longest one if several fit, and whether the path ends in `.gz` after it.
+/// The target whose extension a path has, the longest one if several match, and whether the path ends in `.gz` after
+/// it.
 pub fn by_path(path: &Path) -> Option<(&'static Target, bool)> {
     let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-    // An extension such as `pb.gz` is the target's own, which compresses by itself.
+    // An extension such as `pb.gz` belongs to a target that compresses its output itself.
     if let Some(target) = by_extension(&name) {
         return Some((target, false));
     }
     Some((by_extension(name.strip_suffix(".gz")?)?, true))
 }
 
-/// Of two targets that share an extension, the one that lists it earlier.
+/// Of several targets that share an extension, the one that lists it earliest.
 fn by_extension(name: &str) -> Option<&'static Target> {
     let ends = |extension: &str| name.strip_suffix(extension).is_some_and(|stem| stem.ends_with('.'));
     let fit = |target: &&Target| {
@@ -70,7 +71,7 @@ fn by_extension(name: &str) -> Option<&'static Target> {
     targets().filter(|target| fit(target).is_some()).max_by_key(fit)
 }
 
-/// Whether stacks of spans are written, and not those of allocations; the others are lost.
+/// Whether stacks of spans are written instead of those of allocations; the others are counted as lost.
 fn shows_time(pass: &mut Pass<'_>) -> bool {
     let has_time = !pass.spans.is_empty() || pass.rows(Table::Allocations) == 0;
     let shows_time = pass.variant == "time" || pass.variant == "best" && has_time;

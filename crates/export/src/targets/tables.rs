@@ -1,5 +1,5 @@
-//! What targets of plain tables have in common: the table to write, the rows that a slice takes, and what is lost with
-//! other tables.
+//! Code shared by targets that write plain tables: the table to write, the rows in a slice, and the losses from other
+//! tables.
 
 use arrow_array::{BooleanArray, RecordBatch};
 use arrow_select::filter::filter_record_batch;
@@ -13,17 +13,17 @@ use traceloom_passes::{
     phrase, pour, span_is_taken,
 };
 
-/// The variant of which the trace decides.
+/// The variant that lets the trace decide which table is written.
 pub(super) const MAIN_TABLE: Variant = Variant {
     id: "main",
     about: "spans; if there are none, log entries, allocations, sums of calls, times of lines, events or values",
 };
 
-/// Tables that can be meant where none is named, the best first.
+/// The tables to choose from if none is named, the best first.
 const MAIN: [Table; 7] =
     [Table::Spans, Table::Logs, Table::Allocations, Table::Calls, Table::LineTimes, Table::Events, Table::Counters];
 
-/// One variant for each table, after the default.
+/// One variant per table, after the default.
 pub(super) const fn table_variants(default: Variant) -> [Variant; Table::ALL.len() + 1] {
     let mut variants = [const { Variant { id: "", about: "" } }; Table::ALL.len() + 1];
     let mut number = 0;
@@ -36,7 +36,7 @@ pub(super) const fn table_variants(default: Variant) -> [Variant; Table::ALL.len
     variants
 }
 
-/// The table that is named, or else the best that has rows.
+/// The named table, or the best one that has rows.
 pub(super) fn choose(request: &Request<'_>) -> Result<Table> {
     if let Some(named) = Table::by_name(request.variant) {
         return Ok(named);
@@ -50,7 +50,7 @@ pub(super) fn choose(request: &Request<'_>) -> Result<Table> {
     Ok(MAIN.into_iter().find(|table| has_rows[*table as usize]).unwrap_or(Table::Spans))
 }
 
-/// Pours the rows of some tables that the slice takes, and counts those of the others as lost.
+/// Passes on the rows of some tables that are in the slice, and counts those of the others as lost.
 pub(super) fn pour_taken(
     request: &Request<'_>,
     shows: impl Fn(Table) -> bool,
@@ -81,15 +81,15 @@ pub(super) fn pour_taken(
     Ok(loss)
 }
 
-/// Decides which rows a slice takes: by their time and thread, arguments by the row that they belong to.
+/// Decides which rows are in a slice: by time and thread; arguments follow the row that they belong to.
 struct TakenRows<'a> {
     slice: &'a Slice,
     roster: Roster,
-    /// The rows of tables with a time that are taken, if arguments have to be decided.
+    /// The selected rows of tables with a time, if arguments have to be decided.
     owners: Option<Owned>,
 }
 
-/// The columns by which a row is taken.
+/// The columns that decide whether a row is selected.
 const DECIDING: [&str; 5] = ["trace_id", "id", "ts_ns", "dur_ns", "thread_id"];
 
 fn has_times(table: Table) -> bool {
@@ -121,7 +121,7 @@ impl<'a> TakenRows<'a> {
         Ok(taken)
     }
 
-    /// The rows of a batch that are taken.
+    /// The selected rows of a batch.
     fn of(&mut self, table: Table, batch: &RecordBatch) -> Result<RecordBatch> {
         let rows = Deciding::new(batch);
         let mask = if table == Table::Args {
@@ -134,7 +134,7 @@ impl<'a> TakenRows<'a> {
         filter_record_batch(batch, &BooleanArray::from(mask)).map_err(failed)
     }
 
-    /// Whether a row is taken; one without a time is, and so is one without a thread, unless threads are named.
+    /// Whether a row is selected; a row without a time is, and so is one without a thread, unless threads are named.
     fn takes(&mut self, table: Table, rows: &Deciding<'_>, row: usize) -> Result<bool> {
         if let Datum::Int(ts_ns) = rows.ts_ns.get(row) {
             let is_open = table == Table::Spans && rows.dur_ns.get(row) == Datum::Null;
@@ -158,7 +158,7 @@ impl<'a> TakenRows<'a> {
         }
     }
 
-    /// Whether the row that an argument belongs to is taken.
+    /// Whether the row that an argument belongs to is selected.
     fn takes_owner(&mut self, rows: &Deciding<'_>, [table, id]: &[AnyColumn<'_>; 2], row: usize) -> Result<bool> {
         let (Datum::Text(table), Datum::Int(id)) = (table.get(row), id.get(row)) else { return Ok(true) };
         let Some(table) = Table::by_name(table).filter(|table| has_times(*table)) else { return Ok(true) };

@@ -1,9 +1,10 @@
-//! Cells of CSV.
+//! CSV cells.
 
-/// Appends a text as a cell: in quotes where it has to be.
+/// Appends a text as a cell, quoted if necessary.
 ///
-/// A spreadsheet takes a text that begins with one of `= + - @`, a tab or a return for a formula and runs it. Such a
-/// text gets an apostrophe in front, which spreadsheets do not show; `true` says so, for the output differs.
+/// A spreadsheet treats a text that starts with one of `= + - @`, a tab or a carriage return as a formula and runs it.
+/// Such a text gets an apostrophe in front, which spreadsheets do not show; then this returns `true`, because the
+/// output differs.
 pub fn push_text(out: &mut Vec<u8>, text: &str) -> bool {
     let bytes = text.as_bytes();
     let is_formula = matches!(bytes.first(), Some(b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r'));

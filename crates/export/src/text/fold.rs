@@ -2,7 +2,7 @@
 
 use traceloom_core::Loss;
 
-/// Appends a frame; what would end it is replaced, and counted as lost.
+/// Appends a frame; characters that would end it are replaced, and counted as lost.
 pub fn push_frame(out: &mut Vec<u8>, name: &str, loss: &mut Loss) {
     if name.is_empty() {
         out.extend_from_slice(b"(no name)");

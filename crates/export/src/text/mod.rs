@@ -1,4 +1,4 @@
-//! Writing what other programs parse, besides JSON.
+//! Writes text formats that other programs parse, besides JSON.
 
 pub mod csv;
 pub mod fold;

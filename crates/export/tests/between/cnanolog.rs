@@ -1,4 +1,4 @@
-//! Into CNanoLog's format.
+//! Conversion to CNanoLog's format.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use crate::{
     traces,
 };
 
-/// What of a log entry the format holds.
+/// The parts of a log entry that the format holds.
 fn held(log: &Log) -> Log {
     let mut log = log.clone();
     log.thread = None;
-    // A site has a file and a line, be they nothing.
+    // A site always has a file and a line, even if they are empty.
     log.source = log.source.filter(|(file, line)| !file.is_empty() || line.is_some_and(|line| line != 0));
     log
 }
@@ -21,7 +21,7 @@ fn shown(thread: &Option<String>, name: &str) -> String {
     thread.as_ref().map_or_else(|| name.to_owned(), |thread| format!("[{thread}] {name}"))
 }
 
-/// The entries that are not the trace's own: when, level, what the message begins with.
+/// The entries that are not log entries of the trace: time, level, start of the message.
 fn made(from: &Picture, with_args: bool) -> Vec<(i64, &'static str, String)> {
     let mut made = Vec::new();
     for span in &from.spans {
@@ -54,7 +54,7 @@ pub(crate) fn assert_same(from: &Picture, to: &Converted, is_log: bool, what: &s
         let own = picture.logs.iter().filter(|log| !MADE.contains(&&*log.level)).map(held);
         let mut own: Vec<Log> = own.collect();
         for log in &mut own {
-            // What has no format is all text; where a format did not do, neither is compared.
+            // An entry without a format is all text; if a format could not be used, neither is compared.
             if log.format.as_deref().is_none_or(|format| format == "%s") || !keeps_formats {
                 (log.format, log.args) = (None, BTreeMap::new());
             }
@@ -82,7 +82,7 @@ pub(crate) fn assert_same(from: &Picture, to: &Converted, is_log: bool, what: &s
     for ((ts_ns, level, message), (made_ns, made_level, begin)) in told.iter().zip(&made) {
         assert_eq!((ts_ns, level), (made_ns, made_level), "{what}: {message} {begin}");
     }
-    // Rows of one time and level may stand in another order: the arguments take part in it.
+    // Rows with equal time and level may be in a different order, because their arguments affect it.
     let is_near = |a: usize, b: usize| (told[a].0, told[a].1) == (told[b].0, told[b].1);
     for (place, (_, _, begin)) in made.iter().enumerate() {
         let near = (0..told.len()).filter(|other| place.abs_diff(*other) < 64 && is_near(place, *other));
@@ -112,7 +112,7 @@ fn the_layout_of_the_document_holds_the_same() {
             continue;
         }
         let to = convert(&trace, "cnanolog", Some("document"), &name);
-        // Levels have no names there.
+        // Levels have no names in this dialect.
         let messages = |picture: &Picture| picture.logs.iter().map(|log| log.message.clone()).collect::<Vec<_>>();
         if trace.format() == "cnanolog" {
             assert_equal(&messages(&to.picture), &messages(&from), &name);

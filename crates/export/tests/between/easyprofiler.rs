@@ -1,4 +1,4 @@
-//! Into EasyProfiler's format.
+//! Conversion to EasyProfiler's format.
 
 use traceloom_core::Options;
 use traceloom_model::{events::Event, spans::Span as Row, threads::Thread};
@@ -10,7 +10,7 @@ use crate::{
     support::{Synthetic, push_trace, span, traces},
 };
 
-/// What of a span the format holds: thread, begin, end, name, source, and the depth where it is certain.
+/// The parts of a span that the format holds: thread, start, end, name, source, and the depth if it is certain.
 type Held = (String, i64, i64, String, Option<(String, Option<u32>)>, Option<u32>);
 
 fn held(span: &Span, picture: &Picture, keeps_place: bool) -> Held {
@@ -25,7 +25,7 @@ fn held(span: &Span, picture: &Picture, keeps_place: bool) -> Held {
 
 pub(crate) fn assert_same(from: &Picture, to: &Converted, name: &str) {
     let is_stack = |span: &&Span| !matches!(&*span.category, "frame" | "range");
-    // A thread without a name has a number made for it, what overlaps has a section of its own.
+    // A thread without a name gets a generated number, and overlapping spans get a separate section.
     let beside = |thread: &String| thread.contains("(overlapping") || thread.starts_with("thread ");
     let keeps_place = !from.threads.iter().chain(&to.picture.threads).any(beside);
     let beside = |span: &&Span| !span.thread.ends_with("(frames)") && !span.thread.ends_with("(ranges)");
@@ -54,7 +54,7 @@ pub(crate) fn assert_same(from: &Picture, to: &Converted, name: &str) {
         found.sort_unstable();
         assert_eq!(found, expected, "{name}");
     }
-    // Each element of an array is a value.
+    // Each element of an array is a separate value.
     let values = |picture: &Picture| -> Vec<(i64, String, String)> {
         let mut values = Vec::new();
         for point in &picture.counters {
@@ -76,7 +76,7 @@ fn traces_of_every_format_keep_spans_events_and_values() {
     let mut spans = 0;
     for (name, trace) in traces() {
         let from = Picture::of(&trace);
-        // The original refuses a file without blocks, events or values.
+        // easy_profiler refuses a file without blocks, events or values.
         let is_block = |event: &Point| !matches!(&*event.category, "bookmark" | "mark" | "marker");
         let is_empty = from.spans.is_empty() && from.counters.is_empty() && from.logs.is_empty();
         if is_empty && !from.events.iter().any(is_block) {

@@ -1,8 +1,8 @@
-//! Into Memlyze's format.
+//! Conversion to Memlyze's format.
 
 use crate::{Converted, assert_equal, convert, loses, picture::Picture, traces};
 
-/// What points in time the format holds: when, and which name; of collections also what they collected.
+/// The points in time that the format holds: time and name, and for collections what they collected.
 fn points(picture: &Picture, start_ns: i64) -> Vec<(i64, String, String)> {
     let time = |ts_ns: i64| ts_ns.saturating_sub(start_ns) / 1000 * 1000;
     let mut points: Vec<_> = picture

@@ -1,4 +1,4 @@
-//! Into the stream of Devel::NYTProf, which Perl loads.
+//! Conversion to Devel::NYTProf's stream, which Perl loads.
 
 use std::{collections::BTreeMap, fs, process::Command};
 
@@ -11,10 +11,10 @@ use crate::{
     traces,
 };
 
-/// What of a span the format holds: begin, end, depth, name, source.
+/// The parts of a span that the format holds: start, end, depth, name, source.
 type Held = (i64, i64, u32, String, Option<(String, u32)>);
 
-/// Nanoseconds of a tick.
+/// Nanoseconds per tick.
 fn tick_ns(bytes: &[u8]) -> i64 {
     let text = String::from_utf8_lossy(bytes);
     let ticks = text.split("ticks_per_sec=").nth(1).and_then(|rest| rest.lines().next()).unwrap();
@@ -40,10 +40,10 @@ pub(crate) fn assert_same(from: &Picture, to: &Converted, what: &str) {
     let all = |picture: &Picture| -> Vec<Held> {
         let mut all: Vec<Held> =
             picture.spans.iter().filter(is_stack).map(|span| held(span, picture, tick_ns)).collect();
-        // A sub has one place, and what reaches out is cut.
+        // A sub has one location, and a span that extends beyond its parent is cut.
         let keeps_places = !loses(&to.loss, "further places of spans of one name");
         let is_cut = loses(&to.loss, "ends of spans that reach out of the one around them");
-        // Calls are told in doubles, which count ticks for 285 years.
+        // Calls are stored as doubles, which can count ticks for 285 years.
         let is_far = from.last_ns.saturating_sub(from.start_ns) > 9_000_000_000_000_000_000;
         for (ts_ns, end_ns, depth, _, source) in &mut all {
             source.take_if(|_| !keeps_places);
@@ -60,16 +60,16 @@ pub(crate) fn assert_same(from: &Picture, to: &Converted, what: &str) {
     assert_equal(&all(&to.picture), &all(from), what);
 }
 
-/// What a profile says in sums: they come back as they were.
+/// The sums of a profile must be unchanged.
 fn assert_same_sums(from: &Picture, to: &Converted, what: &str) {
     let own_lines = |picture: &Picture| -> Vec<_> {
         let mut sums: BTreeMap<(String, u32), (u64, i64)> = BTreeMap::new();
         for (file, line, calls, [_, excl_ns]) in picture.lines.iter().filter(|(file, ..)| file != "/no-source") {
-            // Pynytprof can tell of a line twice; a stream adds it up.
+            // Pynytprof can list a line twice; a stream sums it.
             let sum = sums.entry((file.clone(), *line)).or_default();
             *sum = (sum.0 + calls, sum.1.saturating_add(*excl_ns));
         }
-        // A visit that took no time and was counted before leaves nothing.
+        // A visit that took no time and was already counted leaves nothing.
         sums.into_iter().filter(|(_, sum)| *sum != (0, 0)).collect()
     };
     let odd_lines =
@@ -82,7 +82,7 @@ fn assert_same_sums(from: &Picture, to: &Converted, what: &str) {
     let calls = |picture: &Picture| -> Vec<Call> {
         let mut calls = picture.calls.clone();
         for (caller, _, file, line, _, times) in &mut calls {
-            // Seconds in a double have nanoseconds for a hundred days.
+            // Seconds in a double have nanosecond precision for a hundred days.
             let near = |ns: i64| if ns.unsigned_abs() >> 52 == 0 { ns } else { ns.saturating_add(1 << 20) >> 21 };
             *times = times.map(near);
             caller.take_if(|caller| caller.is_empty());
@@ -93,7 +93,7 @@ fn assert_same_sums(from: &Picture, to: &Converted, what: &str) {
         calls.sort_unstable();
         calls
     };
-    // A profile that was cut short has no sums of calls; those of its spans stand in for them.
+    // A profile that was cut short has no sums of calls; those of its spans replace them.
     if !from.calls.is_empty() {
         assert_equal(&calls(&to.picture), &calls(from), what);
     }
@@ -130,10 +130,10 @@ fn compressed_streams_hold_the_same() {
     assert!(traceloom_export::write(target, &trace, &bad, &mut Vec::new()).is_err());
 }
 
-/// Calls, and seconds with, without and in recursion, by name.
+/// Calls, and seconds in total, self and recursive time, by name.
 type Subs = BTreeMap<String, (u64, [f64; 3])>;
 
-/// A span: the one around it, how long it took, how long without what lies in it, and its name.
+/// A span: its parent, total time, self time, and name.
 type Row = (Option<i64>, i64, i64, String);
 
 /// The spans of a trace that are calls, by id.
@@ -157,12 +157,12 @@ fn rows(trace: &dyn TableSource) -> BTreeMap<i64, Row> {
     rows
 }
 
-/// The spans around one, the innermost first.
+/// The ancestors of a span, the innermost first.
 fn around<'r>(rows: &'r BTreeMap<i64, Row>, row: &Row) -> impl Iterator<Item = &'r Row> + use<'r> {
     std::iter::successors(row.0.map(|id| &rows[&id]), |row| row.0.map(|id| &rows[&id]))
 }
 
-/// What the spans of a trace add up to, by a way of its own.
+/// The sums of the spans of a trace, computed independently.
 fn added_up(trace: &dyn TableSource) -> Subs {
     let rows = rows(trace);
     let mut subs = Subs::new();
@@ -177,7 +177,7 @@ fn added_up(trace: &dyn TableSource) -> Subs {
     subs
 }
 
-/// Stacks with the time that was spent in them alone.
+/// Stacks with their self time.
 fn folded(trace: &dyn TableSource) -> BTreeMap<String, i64> {
     let rows = rows(trace);
     let mut stacks = BTreeMap::new();
@@ -220,14 +220,14 @@ fn perl_folds_the_same_stacks() {
     assert!(stacks > 100, "{stacks} stacks");
 }
 
-/// Whether spans are not told as they are.
+/// Whether spans could not be written unchanged.
 fn is_odd(to: &Converted) -> bool {
     ["that spans were never closed", "ends of spans that reach out of the one around them", "empty names"]
         .into_iter()
         .any(|what| loses(&to.loss, what))
 }
 
-/// What Perl makes of files: the subs that were called, or why it does not load them.
+/// What Perl reads from files: the called subs, or why it does not load them.
 fn load(folder: &str, files: &[(String, &[u8])]) -> Option<Vec<Subs>> {
     let has = Command::new("perl").args(["-MDevel::NYTProf::Data", "-e1"]).output();
     if !has.is_ok_and(|out| out.status.success()) {
@@ -279,7 +279,7 @@ fn assert_close(found: &Subs, expected: &Subs, what: &str) {
         let (found_calls, found_times) = &found[name];
         assert_eq!(found_calls, calls, "{what}: {name}");
         for (found, expected) in found_times.iter().zip(times) {
-            // Half a nanosecond a call, and what a double leaves of long times.
+            // Half a nanosecond per call, and the rounding of long times in a double.
             let room = 0.6e-9 * (*calls as f64).max(1.0) + expected.abs() * 1e-12;
             assert!((found - expected).abs() <= room, "{what}: {name}: {found} {expected}");
         }
@@ -304,7 +304,7 @@ fn perl_loads_the_results_and_adds_up_the_same() {
             let (calls, sums) = ours.entry(callee.clone()).or_default();
             *calls += count;
             let [incl, excl, recursive] = times.map(|ns| ns as f64 / 1e9);
-            // Perl tells no time of recursion where it has no inclusive one.
+            // Perl reports no recursive time if there is no inclusive time.
             *sums = [sums[0] + incl, sums[1] + excl, sums[2] + recursive];
         }
         ours.retain(|_, (calls, _)| *calls > 0);

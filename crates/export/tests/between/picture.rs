@@ -1,4 +1,4 @@
-//! What a trace shows, in a form in which traces of several formats can be compared.
+//! The contents of a trace, in a form in which traces of several formats can be compared.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use traceloom_model::{
     line_times, logs, sources, spans, stacks, threads, traces,
 };
 
-/// Arguments by key; each is a list, of one element where it is no array.
+/// Arguments by key; each is a list, with one element if it is not an array.
 pub(crate) type Arguments = BTreeMap<String, Vec<String>>;
 
 /// A span as people see it.
@@ -24,7 +24,7 @@ pub(crate) struct Span {
     pub(crate) args: Arguments,
 }
 
-/// Something without a duration.
+/// A row without a duration.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) struct Point {
     pub(crate) thread: Option<String>,
@@ -46,20 +46,20 @@ pub(crate) struct Log {
     pub(crate) args: Arguments,
 }
 
-/// Calls as the profiler added them up: caller, callee, file, line, number, and times with, without and in recursion.
+/// Calls as summed by the profiler: caller, callee, file, line, count, and total, self and recursive time.
 pub(crate) type Call = (Option<String>, String, Option<String>, Option<u32>, u64, [i64; 3]);
 
-/// Times of a line: file, line, visits, and time with and without what it called.
+/// Times of a line: file, line, visits, total and self time.
 pub(crate) type Line = (String, u32, u64, [i64; 2]);
 
-/// An allocation: when, by which thread, where, how much, from where, what became of it and when.
+/// An allocation: time, thread, address, size, stack, fate and end.
 pub(crate) type Allocation = (i64, Option<String>, u64, u64, String, String, Option<i64>);
 
 /// A trace.
 #[derive(Debug, Default)]
 pub(crate) struct Picture {
     pub(crate) clock: String,
-    /// The earliest time, 0 where none is negative.
+    /// The earliest time; 0 if none is negative.
     pub(crate) start_ns: i64,
     pub(crate) last_ns: i64,
     pub(crate) threads: Vec<String>,
@@ -72,7 +72,7 @@ pub(crate) struct Picture {
     /// File, line, text.
     pub(crate) sources: Vec<(String, u32, String)>,
     pub(crate) allocations: Vec<Allocation>,
-    /// When, where, and whether something was there.
+    /// Time, address, and whether there was an allocation.
     pub(crate) frees: Vec<(i64, u64, bool)>,
 }
 
@@ -271,13 +271,13 @@ fn args_of(batches: &Batches) -> BTreeMap<(String, i64), Arguments> {
     all
 }
 
-/// A JSON value as the list that the same value is with a type; an object stays as it is.
+/// A JSON value as the list that the same typed value would be; an object is unchanged.
 pub(crate) fn plain(text: &str) -> Vec<String> {
     if let Some(number) = exact(text) {
         return vec![number];
     }
     if let Some(inner) = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
-        // Numbers only: the digits that the text has count, and the JSON parser rounds.
+        // Only numbers: all digits of the text count, while the JSON parser rounds.
         let numbers: Option<Vec<String>> = inner.split(',').map(exact).collect();
         if let Some(numbers) = numbers {
             return numbers;
@@ -301,7 +301,7 @@ fn flat(value: &Json) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Puts the members of an object among the arguments.
+/// Moves the members of an object into the arguments.
 pub(crate) fn spread(args: &mut Arguments, key: &str) {
     let Some([text]) = args.get(key).map(Vec::as_slice) else { return };
     if let Ok(Json::Object(members)) = serde_json::from_str::<Json>(text) {

@@ -1,17 +1,17 @@
-//! Into the dialect of Pynytprof: sums of lines and of calls.
+//! Conversion to Pynytprof's dialect: sums of lines and of calls.
 
 use std::collections::BTreeMap;
 
 use crate::{Converted, assert_equal, convert, picture::Picture, traces};
 
-/// Calls and times in ticks of 100 ns, with and without what was called, by caller and callee.
+/// Calls, and total and self time in ticks of 100 ns, by caller and callee.
 type Edges = BTreeMap<(String, String), (u64, [i64; 2])>;
 
 fn ticks(ns: i64) -> i64 {
     ns.max(0).saturating_add(50) / 100
 }
 
-/// A name as the dialect holds it.
+/// A name as stored in the dialect.
 pub(crate) fn clean(name: &str) -> String {
     match name {
         "" => "(no name)".to_owned(),
@@ -36,7 +36,7 @@ fn edges(picture: &Picture) -> Edges {
     edges
 }
 
-/// How often who called whom.
+/// The number of calls by caller and callee.
 pub(crate) fn counts(picture: &Picture) -> BTreeMap<(String, String), u64> {
     edges(picture).into_iter().map(|(edge, (calls, _))| (edge, calls)).collect()
 }
@@ -55,10 +55,10 @@ fn lines(picture: &Picture) -> Vec<(u32, u64, [i64; 2])> {
 
 fn assert_same(from: &Picture, to: &Converted, what: &str) {
     let (expected, found) = (edges(from), edges(&to.picture));
-    // A profile that was cut short has no sums of calls; those of its spans stand in for them.
+    // A profile that was cut short has no sums of calls; those of its spans replace them.
     let found = if expected.is_empty() { Edges::new() } else { found };
     assert_equal(&found.into_iter().collect::<Vec<_>>(), &expected.into_iter().collect::<Vec<_>>(), what);
-    // Of files without names, those that read as the same count as one.
+    // Files without names that look the same are counted as one.
     if from.lines.is_empty() {
         return;
     }
@@ -92,7 +92,8 @@ fn spans_are_added_up_as_in_the_real_stream() {
             continue;
         }
         let to = convert(&trace, "pynytprof", Some("zlib"), &name);
-        // By place there, by sub here: what is rounded is not the same, so calls are compared and times nearly.
+        // One sums by call site, the other by sub, and they round differently; so calls are compared exactly and times
+        // approximately.
         let (found, expected) = (edges(&to.picture), edges(&real.picture));
         assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>(), "{name}");
         for (edge, (calls, times)) in &expected {

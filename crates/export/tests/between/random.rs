@@ -1,5 +1,4 @@
-//! Random tables through every format and back: threads, nesting, names that were made to do harm, arguments, times up
-//! to years.
+//! Random tables through every format and back: threads, nesting, hostile names, arguments, times up to years.
 
 use proptest::prelude::*;
 use traceloom_model::{
@@ -26,13 +25,13 @@ const NAMES: [&str; 9] = [
     "a::b;c d",
 ];
 
-/// A step of a thread: how much later, and what happens.
+/// A step of a thread: the time since the last one, and what happens.
 type Step = (u16, u8, u8);
 
-/// A table to be.
+/// A table to be built.
 #[derive(Clone, Debug)]
 struct Plan {
-    /// Nanoseconds of a step.
+    /// Nanoseconds per step.
     unit_ns: i64,
     threads: Vec<Vec<Step>>,
     logs: Vec<(u16, u8, i32)>,
@@ -48,7 +47,7 @@ fn plan() -> impl Strategy<Value = Plan> {
     (units, threads, logs, memory).prop_map(|(unit_ns, threads, logs, memory)| Plan { unit_ns, threads, logs, memory })
 }
 
-/// Fills the tables; rows that come to an end come when they do.
+/// Fills the tables; rows with an end are pushed when they end.
 struct Filler<'t, 's> {
     tables: &'t mut Tables<'s>,
     span_id: i64,
@@ -145,7 +144,7 @@ impl Filler<'_, '_> {
         self.tables.push(arg)
     }
 
-    /// Messages that their formats give, and messages that nothing gives.
+    /// Messages that match their formats, and messages that match none.
     fn logs(&mut self, logs: &[(u16, u8, i32)], unit_ns: i64) -> Result<(), Halt> {
         let mut now = 0;
         for (id, (later, what, number)) in (0..).zip(logs) {

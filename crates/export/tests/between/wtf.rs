@@ -1,4 +1,4 @@
-//! Into the Web Tracing Framework's format.
+//! Conversion to the Web Tracing Framework's format.
 
 use std::{
     fs,
@@ -20,7 +20,7 @@ use crate::{
     support::{Synthetic, place, push_trace, span, traces},
 };
 
-/// What the spans of the result should be.
+/// The expected spans of the result.
 fn expected_spans(from: &Picture, is_wtf: bool, loss: &Loss) -> Vec<Span> {
     let closes = loses(loss, "that spans were never closed");
     let time = |ns: i64| time(from, ns);
@@ -67,11 +67,11 @@ fn expected_events(from: &Picture, is_wtf: bool) -> Vec<Point> {
     comparable(points)
 }
 
-/// Generic types have the name among the arguments, and all others in one.
+/// Generic types have their name among the arguments, and all other arguments in one.
 fn comparable(mut points: Vec<Point>) -> Vec<Point> {
     for point in &mut points {
         point.category.clear();
-        // No argument's name begins with a digit there.
+        // Names of arguments cannot start with a digit there.
         let args = std::mem::take(&mut point.args).into_iter();
         point.args = args.map(|(key, value)| (without_mark(&key).to_owned(), value)).collect();
         point.args.remove("name");
@@ -111,14 +111,14 @@ fn source(source: Option<(String, Option<u32>)>) -> Arguments {
     [("source_file".to_owned(), vec![file.replace('\0', "\u{fffd}")])].into_iter().chain(line).collect()
 }
 
-/// Compares the result with what it was made of.
+/// Compares the result with its source.
 pub(crate) fn assert_same(from: &Picture, is_wtf: bool, to: &Converted, what: &str) {
     let mut spans = to.picture.spans.clone();
     let is_lost = loses(&to.loss, "pauses of more than 71 minutes");
     let overlaps = to.picture.threads.iter().any(|thread| thread.contains("(overlapping"));
     let mut expected = expected_spans(from, is_wtf, &to.loss);
     for span in spans.iter_mut().chain(&mut expected) {
-        // Appended without a name, data goes by the word that the original uses; both sides know it as that.
+        // Data appended without a name gets WTF's key for it; both sides use that key.
         if overlaps {
             span.depth = 0;
             span.thread = span.thread.replace(" (overlapping or too deep)", "");
@@ -132,7 +132,7 @@ pub(crate) fn assert_same(from: &Picture, is_wtf: bool, to: &Converted, what: &s
     expected.sort_unstable();
     assert_equal(&spans, &expected, what);
 
-    // Where nesting is lost as well, a leave may find nothing to leave.
+    // If nesting is lost, too, a leave may find nothing to leave.
     let is_left = |point: &Point| is_lost && point.name == "wtf.scope#leave";
     let is_told = |point: &&Point| !matches!(&*point.category, "frame" | "range" | "append") && !is_left(point);
     let events = comparable(to.picture.events.iter().filter(is_told).cloned().collect());
@@ -224,7 +224,7 @@ fn log_entries_and_values_of_the_recorder_stay_what_they_are() {
     assert_eq!((&to.logs, &to.counters, &to.events), (&from.logs, &from.counters, &from.events));
 }
 
-/// Names that were made to do harm, and names that mean something to the loader.
+/// Hostile names, and names that mean something to the loader.
 const NAMES: [&str; 12] = [
     "plain",
     "\"quoted\" \\ back\\slash\\",
@@ -283,7 +283,7 @@ fn hostile_names_come_through() {
     let mut expected: Vec<_> = from.spans.iter().map(|span| (span.ts_ns, span.name.clone())).collect();
     found.sort_unstable();
     expected.sort_unstable();
-    // Brackets in a name that is no type's own would make a signature of it.
+    // Brackets in a name without a type would make it a signature.
     expected[2].1 = expected[2].1.replace('(', "[");
     assert_eq!(found, expected);
     let mut events: Vec<_> = to.picture.events.iter().filter(|event| event.category == "instance").collect();
@@ -305,7 +305,7 @@ fn original() -> Option<OriginalWtf> {
     OriginalWtf::install(Path::new(env!("CARGO_TARGET_TMPDIR")))
 }
 
-/// The original loads files and has the scopes that we read from them, with the same times; gives how many.
+/// WTF loads the files and finds the scopes that we read from them, with the same times; returns their number.
 fn load(original: &OriginalWtf, name: &str, files: &[(String, Converted)]) -> usize {
     let place = place(&format!("between-wtf-{name}"));
     let paths: Vec<PathBuf> = files.iter().map(|(name, _)| place.join(format!("{name}.wtf-trace"))).collect();
@@ -325,12 +325,12 @@ fn load(original: &OriginalWtf, name: &str, files: &[(String, Converted)]) -> us
                 (zone, event["t"].as_i64().unwrap() * 1000, event["depth"].as_u64().unwrap())
             }));
         }
-        // To the original, what was never left is no scope.
+        // WTF does not treat a scope that was never left as a scope.
         let is_scope = |span: &&Span| span.category == "scope" && span.end_ns.is_some();
         let scopes = converted.picture.spans.iter().filter(is_scope);
         let mut expected: Vec<_> =
             scopes.map(|span| (span.thread.clone(), span.ts_ns, u64::from(span.depth))).collect();
-        // The original shows nothing of a trace that is over in the microsecond in which it began.
+        // WTF shows nothing of a trace that ends in the microsecond in which it starts.
         if expected.iter().all(|(_, ts_ns, _)| *ts_ns == 0) && found.is_empty() {
             continue;
         }

@@ -1,4 +1,4 @@
-//! The tools themselves show the names as they are, or refuse nothing at least.
+//! The tools themselves show the names unchanged, or at least refuse nothing.
 
 use std::{collections::BTreeSet, fs, process::Command};
 
@@ -33,7 +33,7 @@ fn perfettos_engine_shows_them() {
         let text = |row: &Json| (row[0].as_str().unwrap_or("").to_owned(), row[1].as_u64().unwrap_or(0));
         rows.map(text).collect::<Vec<_>>()
     };
-    // The engine ends a text at a zero, and so does its answer.
+    // The engine ends a text at a NUL, and so does its answer.
     let shown = |name: &&str| {
         let text = name.split('\0').next().unwrap_or("");
         (text.chars().take(1000).collect::<String>(), text.chars().count() as u64)
@@ -46,7 +46,7 @@ fn perfettos_engine_shows_them() {
     assert_eq!(texts(3), [shown(&NAMES[5])]);
 }
 
-/// Tables and OTLP, through the modules that people read them with.
+/// Tables and OTLP, through the Python modules that people use.
 #[test]
 fn pythons_modules_read_them() {
     let packages = ["opentelemetry-proto==1.45.0", "pyarrow==26.0.1"];

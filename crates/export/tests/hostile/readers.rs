@@ -1,4 +1,4 @@
-//! Reads the names that targets have written.
+//! Reads the names from the output of targets.
 
 use std::{collections::BTreeSet, io::Cursor, path::Path};
 
@@ -31,7 +31,7 @@ pub(crate) fn arrow(out: &[u8]) -> Names {
     names
 }
 
-/// The names behind `fn=`; every other line is one that the format knows.
+/// The names after `fn=`; every other line is one that the format knows.
 pub(crate) fn callgrind(out: &[u8]) -> Names {
     let text = std::str::from_utf8(out).unwrap();
     let mut names = Names::new();
@@ -114,7 +114,7 @@ pub(crate) fn perfetto(out: &[u8]) -> Names {
     names.map(|name| all(name.bytes(), 2).next().map_or_else(String::new, |text| utf8(text.bytes()))).collect()
 }
 
-/// The string table, which functions take their names from.
+/// The string table, which holds the names of functions.
 pub(crate) fn pprof(out: &[u8]) -> Names {
     let message = unpacked(out);
     let texts: Vec<String> = all(&message, 6).map(|text| utf8(text.bytes())).collect();
@@ -131,7 +131,7 @@ pub(crate) fn speedscope(out: &[u8]) -> Names {
     texts(&json["shared"]["frames"], "name")
 }
 
-/// What our own reader finds: names of spans, messages, functions.
+/// Names as Traceloom reads them: names of spans, messages, functions.
 pub(crate) fn format(id: &str, out: &[u8]) -> Names {
     let strict = traceloom_core::Options::strict();
     let source = Source::bytes(out.to_vec());

@@ -1,4 +1,4 @@
-//! A trace that is all hostile names.
+//! A trace that consists of hostile names.
 
 use std::sync::LazyLock;
 
@@ -12,7 +12,7 @@ use crate::support::{push_trace, span};
 /// Longer than any buffer that a name usually passes through.
 static LONG: LazyLock<String> = LazyLock::new(|| "long ".repeat(200 << 10) + "end");
 
-/// Names, each of which is something else to somebody.
+/// Names, each of which has a special meaning to some program.
 pub(crate) static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| {
     vec![
         "plain",
@@ -48,7 +48,7 @@ pub(crate) static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| {
     ]
 });
 
-/// One span, event and log entry of each name, with an argument.
+/// One span, event and log entry per name, with an argument.
 pub(crate) fn fill(tables: &mut Tables<'_>) -> Result<(), Halt> {
     for (id, name) in (0..).zip(NAMES.iter()) {
         push_span(id, name, tables)?;
@@ -101,7 +101,7 @@ fn push_rest(tables: &mut Tables<'_>) -> Result<(), Halt> {
     push_trace(NAMES[1], 10_000_000, tables)
 }
 
-/// The key of the argument that spans of a name have. Perfetto's engine takes minutes for long ones.
+/// The key of the argument of spans with a name. Perfetto's engine takes minutes for long ones.
 pub(crate) fn key(name: &str) -> String {
     format!("key {}", name.chars().take(1000).collect::<String>())
 }

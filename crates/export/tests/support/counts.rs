@@ -1,4 +1,4 @@
-//! What Perfetto counts in a trace, and what it should.
+//! Perfetto's counts for a trace, and the expected ones.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,38 +17,39 @@ use traceloom_model::{
 
 use super::{place, write};
 
-/// Slices by name and category: how many, how long together, how many without an end.
+/// Slices by name and category: count, total duration, count without an end.
 const SLICES: &str = "SELECT COALESCE(name, ''), COALESCE(category, ''), COUNT(*), SUM(MAX(dur, 0)), SUM(dur = -1) FROM slice \
      GROUP BY 1, 2 ORDER BY 1, 2";
 /// Counters by name.
 const COUNTERS: &str = "SELECT t.name, COUNT(*), SUM(c.value) FROM counter c JOIN counter_track t ON c.track_id = t.id GROUP BY 1 ORDER BY 1";
 const FLOWS: &str = "SELECT COUNT(*) FROM flow";
 const LOGS: &str = "SELECT msg, COUNT(*) FROM android_logs GROUP BY 1 ORDER BY 1";
-/// Arguments of slices, elements of arrays one by one; the place in the source is one that Chrome's events have more.
+/// Arguments of slices, array elements counted individually; Chrome's events have the source location as an additional
+/// one.
 const ARGS: &str = "SELECT COUNT(*) FROM slice JOIN args USING (arg_set_id) WHERE (flat_key GLOB 'debug.*' OR flat_key GLOB \
      'args.*') AND flat_key != 'args.(source)'";
 /// The depth of slices on threads.
 const DEPTHS: &str = "SELECT s.depth, COUNT(*) FROM slice s JOIN thread_track t ON s.track_id = t.id WHERE s.category IN \
      ('block', 'call', 'scope') GROUP BY 1 ORDER BY 1";
-/// What the engine could not make sense of.
+/// What the engine could not interpret.
 const PROBLEMS: &str = "SELECT name, value FROM stats WHERE severity IN ('error', 'data_loss') AND value > 0";
 
 #[derive(Debug, Default, PartialEq)]
 struct Numbers {
     slices: BTreeMap<(String, String), (i64, i64, i64)>,
-    /// How many, and their sum, to nine digits: the order of a sum of floats shows in the last ones.
+    /// Count and sum, to nine digits: the order in which floats are summed affects the last ones.
     counters: BTreeMap<String, (i64, String)>,
     logs: BTreeMap<String, i64>,
     args: i64,
-    /// Those of them that have no value.
+    /// Those that have no value.
     null_args: i64,
     flows: i64,
     last_ts_ns: i64,
-    /// How many spans are how deep; none where some cannot be, because they overlap or are too deep.
+    /// Number of spans per depth; `None` if some depths are impossible, because spans overlap or are too deep.
     depths: Option<BTreeMap<i64, i64>>,
 }
 
-/// What the tables say.
+/// The expected numbers, from the tables.
 fn expected(trace: &Trace) -> Numbers {
     let mut batches = Batches::of(Wanted::everything());
     trace.pour(&Filter::default(), &mut batches).unwrap();
@@ -124,7 +125,7 @@ fn expected(trace: &Trace) -> Numbers {
     numbers
 }
 
-/// Which element of an array a counter is.
+/// The array index of a counter.
 fn elements(batches: &Batches) -> BTreeMap<i64, u32> {
     let mut elements = BTreeMap::new();
     for view in batches.table(Table::Args).map(|batch| args::View::of(batch).unwrap()) {
@@ -140,7 +141,7 @@ fn digits(number: f64) -> String {
 
 const NOT_FINITE: &str = "not finite";
 
-/// The curve of the memory in use, one value for each time at which it changes.
+/// The curve of the memory in use, with one value per time at which it changes.
 fn add_memory(batches: &Batches, sums: &mut BTreeMap<String, (i64, f64)>) {
     let mut changes: BTreeMap<i64, (i64, i64)> = BTreeMap::new();
     for view in batches.table(Table::Allocations).map(|batch| allocations::View::of(batch).unwrap()) {
@@ -164,16 +165,16 @@ fn add_memory(batches: &Batches, sums: &mut BTreeMap<String, (i64, f64)>) {
     }
 }
 
-/// What the engine says.
+/// The engine's numbers.
 fn found(answers: &Json) -> Numbers {
     let rows = |query: usize| answers[query].as_array().unwrap().iter();
     let text = |cell: &Json| cell.as_str().unwrap_or("").to_owned();
     let int = |cell: &Json| cell.as_i64().unwrap_or_else(|| panic!("{cell} is no integer"));
-    // What is no number has no JSON.
+    // NaN has no JSON.
     let float = |cell: &Json| digits(cell.as_f64().unwrap_or(f64::NAN));
     let mut slices = BTreeMap::new();
     for row in rows(0) {
-        // The engine has a word for no name, which it uses for some.
+        // The engine uses a placeholder for some empty names.
         let name = Some(text(&row[0])).filter(|name| name != "[No name]").unwrap_or_default();
         let entry: &mut (i64, i64, i64) = slices.entry((name, text(&row[1]))).or_default();
         *entry = (entry.0 + int(&row[2]), entry.1 + int(&row[3]), entry.2 + int(&row[4]));
@@ -214,7 +215,7 @@ pub(crate) fn compare(
         }
         let answers = &answer["answers"];
         let mut expected = expected(trace);
-        // Numbers of microseconds that a double can count, and of nanoseconds that Perfetto can.
+        // Microseconds that a double can count, and nanoseconds that Perfetto can.
         let far = if extension == "pftrace" { i64::MAX } else { 1 << 60 };
         if expected.last_ts_ns >= far {
             continue;
@@ -235,25 +236,25 @@ pub(crate) fn compare(
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// What Chrome's events cannot say, and how the engine reads them.
+/// Adjusts for what Chrome's events cannot express, and for how the engine reads them.
 fn as_chrome(numbers: &mut Numbers) {
     numbers.args -= numbers.null_args;
     numbers.slices = std::mem::take(&mut numbers.slices)
         .into_iter()
         .map(|((name, category), counts)| ((as_read(name), as_read(category)), counts))
         .collect();
-    // Logs are instants and no more, and the engine adds the key of the value to the name of a counter.
+    // Logs are only instants, and the engine adds the key of the value to the name of a counter.
     numbers.logs.clear();
     numbers.counters = std::mem::take(&mut numbers.counters)
         .into_iter()
         .filter(|(_, (_, sum))| sum != NOT_FINITE)
         .map(|(name, sums)| (format!("{name} value"), sums))
         .collect();
-    // A parent that takes no time does not hold its children.
+    // A parent of zero length does not hold its children.
     numbers.depths = None;
 }
 
-/// The engine resolves the escapes of a string only where one of them is a quote.
+/// The engine resolves the escapes of a string only if one of them is a quote.
 fn as_read(name: String) -> String {
     let mut escaped = Vec::new();
     push_escaped(&mut escaped, &name);
@@ -264,7 +265,7 @@ fn as_read(name: String) -> String {
     }
 }
 
-/// Says which numbers differ.
+/// Lists the numbers that differ.
 fn differences(name: &str, found: &Numbers, expected: &Numbers, wrong: &mut Vec<String>) {
     fn maps<K: Ord + std::fmt::Debug, V: PartialEq + std::fmt::Debug>(
         what: &str,

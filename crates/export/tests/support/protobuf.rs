@@ -1,4 +1,4 @@
-//! Protobuf, as much of it as it takes to count.
+//! The subset of protobuf needed for counting.
 
 /// The value of a field.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ impl<'a> Value<'a> {
     }
 }
 
-/// The fields of a message, in their order.
+/// The fields of a message, in order.
 pub(crate) fn fields(mut message: &[u8]) -> Vec<(u64, Value<'_>)> {
     let mut fields = Vec::new();
     while !message.is_empty() {
@@ -42,7 +42,7 @@ pub(crate) fn fields(mut message: &[u8]) -> Vec<(u64, Value<'_>)> {
     fields
 }
 
-/// Fields of one number.
+/// Fields with one number.
 pub(crate) fn all(message: &[u8], number: u64) -> impl Iterator<Item = Value<'_>> {
     fields(message).into_iter().filter(move |(of, _)| *of == number).map(|(_, value)| value)
 }
@@ -56,7 +56,7 @@ pub(crate) fn packed(mut bytes: &[u8]) -> Vec<u64> {
     numbers
 }
 
-/// A message that was compressed.
+/// A decompressed message.
 pub(crate) fn unpacked(bytes: &[u8]) -> Vec<u8> {
     let mut message = Vec::new();
     std::io::copy(&mut flate2::read::GzDecoder::new(bytes), &mut message).unwrap();

@@ -1,4 +1,4 @@
-//! Packages of Python that tests use, each set in a folder of its own.
+//! Python packages that tests use, each set in a separate folder.
 
 use std::{
     fs,
@@ -10,13 +10,13 @@ use std::{
 use serde_json::Value as Json;
 use traceloom_testkit::npm;
 
-/// A script of `tests` with the packages that it needs.
+/// A script in `tests` with the packages that it needs.
 pub(crate) struct Script {
     path: PathBuf,
     packages: PathBuf,
 }
 
-/// The script, where its packages can be had; none, with a word, where not.
+/// The script, if its packages are available; `None`, with a message, if not.
 pub(crate) fn script_or_skip(path: &str, packages: &[&str]) -> Option<Script> {
     let name = path.replace(['/', '.'], "-");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("python-{name}"));
@@ -38,7 +38,7 @@ fn install(packages: &[&str], folder: &Path) -> Result<(), String> {
 }
 
 impl Script {
-    /// What the script says about each file: it reads their names, line by line, and answers with a line of JSON.
+    /// The script's output about each file: it reads file names, one per line, and answers with one line of JSON each.
     pub(crate) fn ask(&self, files: &[PathBuf]) -> Vec<Json> {
         let mut child = Command::new("python3")
             .env("PYTHONPATH", &self.packages)
@@ -49,7 +49,7 @@ impl Script {
             .unwrap();
         let mut stdin = child.stdin.take().unwrap();
         let names: String = files.iter().map(|file| format!("{}\n", file.display())).collect();
-        // A script that ends early is seen by what it does not answer.
+        // If the script ends early, missing answers reveal it.
         let writer = std::thread::spawn(move || drop(stdin.write_all(names.as_bytes())));
         let out = child.wait_with_output().unwrap();
         writer.join().unwrap();

@@ -1,4 +1,4 @@
-//! What the outputs of targets hold, counted without the tools that open them.
+//! Counts the contents of outputs without the tools that open them.
 
 use std::io::Cursor;
 
@@ -6,18 +6,18 @@ use serde_json::Value as Json;
 
 use super::protobuf::{all, fields, packed, unpacked};
 
-/// How many spans, and how long they are together; none where it cannot be told.
+/// Number and total duration of spans; `None` if they cannot be determined.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Sums {
     pub(crate) spans: Option<i128>,
     pub(crate) total_ns: Option<i128>,
-    /// Together, without what lies in others: time or bytes.
+    /// Sum of self time or self bytes.
     pub(crate) own: Option<i128>,
-    /// Rows, where the target writes rows.
+    /// Number of rows, if the target writes rows.
     pub(crate) rows: Option<i128>,
 }
 
-/// Counts what a target has written; none where only its tool can read it.
+/// Counts what a target has written; `None` if only its tool can read it.
 pub(crate) fn sums(target: &str, out: &[u8]) -> Option<Sums> {
     Some(match target {
         "arrow" => arrow(out),
@@ -102,7 +102,7 @@ fn otlp(out: &[u8]) -> Sums {
     for item in scopes.flat_map(|scope| all(scope.bytes(), 2).collect::<Vec<_>>()) {
         let fields = fields(item.bytes());
         let number = |of: u64| fields.iter().find(|(number, _)| *number == of).map(|(_, value)| *value);
-        // A span begins in field 7, which a log record has not.
+        // A span's start is field 7, which a log record does not have.
         let Some(begin) = number(7) else {
             records += 1;
             continue;

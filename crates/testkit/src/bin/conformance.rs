@@ -1,6 +1,6 @@
-//! Prints how many goldens, verdicts and rewrites of each format agree; fails where any differ.
+//! Prints how many goldens, verdicts and rewrites of each format agree; fails if any differ.
 //!
-//! Folders given as arguments take the place of the fixtures and `TRACELOOM_CORPUS`.
+//! Folders given as arguments replace the fixtures and `TRACELOOM_CORPUS`.
 
 use std::{path::PathBuf, process::ExitCode};
 

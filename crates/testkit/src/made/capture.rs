@@ -1,4 +1,4 @@
-//! Captures of many threads or many values.
+//! Captures with many threads or many values.
 
 use std::{fs::File, io::BufWriter, path::Path};
 
@@ -16,12 +16,12 @@ pub fn write_threads(path: &Path, threads: u32, jobs: u32) {
     write(path, JOB * (u64::from(jobs) + 2), &|emit| generate_threads(threads, jobs, emit));
 }
 
-/// Writes a capture of one thread with so many values, each of an id of its own.
+/// Writes a capture of one thread with `values` values, each with a different id.
 pub fn write_values(path: &Path, values: u32) {
     write(path, JOB * (u64::from(values) + 2), &|emit| generate_values(values, emit));
 }
 
-/// Takes records.
+/// Receives records.
 type Emit<'e> = &'e mut dyn FnMut(&Record<'_>) -> Result<()>;
 
 fn write(path: &Path, end_time: u64, generate: &dyn Fn(Emit<'_>) -> Result<()>) {

@@ -1,4 +1,4 @@
-//! Logs that lie next to the sample capture.
+//! Logs that match the sample capture.
 
 use traceloom_cnanolog::{Arg, Entry, Header, Record, Section, Site, Tally, create, put_packed, raw};
 
@@ -7,7 +7,8 @@ pub const SAMPLE_HZ: u64 = 10_000_000;
 /// The tick at which that sample starts.
 pub const SAMPLE_BEGIN: u64 = 5 * SAMPLE_HZ;
 
-/// A log of the same processor as the sample capture: `messages` are ticks after its start, and a number.
+/// A log from the same processor as the sample capture: each of `messages` is a time in ticks after its start, and a
+/// number.
 pub fn log(start_ticks: u64, hz: u64, messages: &[(u64, i32)]) -> Vec<u8> {
     log_at(LOG_SECOND, start_ticks, hz, messages)
 }

@@ -1,4 +1,4 @@
-//! Traces that tests make.
+//! Traces made for tests.
 
 mod capture;
 mod log;

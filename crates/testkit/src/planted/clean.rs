@@ -1,4 +1,4 @@
-//! Traces with nothing wrong, but with what looks like it.
+//! Traces without a problem, but with patterns that look like one.
 
 use super::{
     Block, Dice, Planted, Scene, logs,
@@ -18,7 +18,7 @@ fn game(dice: &mut Dice) -> (Scene, Plan, usize) {
     (Scene::new(&["Main"]), plan, dice.whole(60, 500) as usize)
 }
 
-/// Frames like one another.
+/// Similar frames.
 pub(super) fn frames(dice: &mut Dice) -> Planted {
     let (mut scene, plan, count) = game(dice);
     let end = work::frames(&mut scene, dice, &plan, count, 16.667 * MS);
@@ -40,7 +40,7 @@ pub(super) fn warm_up(dice: &mut Dice) -> Planted {
     fine(scene, span_format(dice))
 }
 
-/// Threads that have different things to do.
+/// Threads with different kinds of work.
 pub(super) fn roles(dice: &mut Dice) -> Planted {
     let mut scene = Scene::new(&["Main", "Render", "Audio", "Loader", "Logger"]);
     let until_ns = (dice.between(0.5, 2.0) * SECOND) as i64;
@@ -118,7 +118,7 @@ pub(super) fn waiting(dice: &mut Dice) -> Planted {
     fine(scene, span_format(dice))
 }
 
-/// Frames that take turns.
+/// Two kinds of frames that alternate.
 pub(super) fn bimodal(dice: &mut Dice) -> Planted {
     let (mut scene, plan, count) = game(dice);
     let every = dice.whole(2, 4) as usize;
@@ -173,7 +173,7 @@ pub(super) fn tails(dice: &mut Dice) -> Planted {
     fine(scene, span_format(dice))
 }
 
-/// Too little to say anything.
+/// Too short for any conclusion.
 pub(super) fn short(dice: &mut Dice) -> Planted {
     let (mut scene, plan, _) = game(dice);
     let count = dice.whole(1, 12) as usize;
@@ -184,7 +184,7 @@ pub(super) fn short(dice: &mut Dice) -> Planted {
     fine(scene, span_format(dice))
 }
 
-/// One name is all there is.
+/// A trace with only one name.
 pub(super) fn lone(dice: &mut Dice) -> Planted {
     let mut scene = Scene::new(&["Main"]);
     let mean_ns = dice.between(0.001, 5.0) * MS;
@@ -195,14 +195,14 @@ pub(super) fn lone(dice: &mut Dice) -> Planted {
     fine(scene, dice.one(&["easyprofiler", "wtf", "nytprof"]))
 }
 
-/// Functions that share the time.
+/// Functions that share the time equally.
 pub(super) fn profile(dice: &mut Dice) -> Planted {
     let (mut scene, plan, count) = game(dice);
     work::frames(&mut scene, dice, &plan, count.min(200), 1.0);
     fine(scene, dice.one(&["nytprof", "pynytprof"]))
 }
 
-/// Threads that hand work on, one after the other.
+/// Threads that pass work on, one after the other.
 pub(super) fn pipeline(dice: &mut Dice) -> Planted {
     let mut scene = Scene::new(&["Read", "Transform", "Write"]);
     let mut now = 0;
@@ -227,7 +227,7 @@ pub(super) fn log(dice: &mut Dice) -> Planted {
     fine(logs::in_order(all), "cnanolog")
 }
 
-/// A log that begins with the lines of a start.
+/// A log that starts with the lines of a startup.
 pub(super) fn log_start(dice: &mut Dice) -> Planted {
     let seconds = dice.between(20.0, 100.0);
     let mut all = logs::background(dice, seconds);
@@ -246,7 +246,7 @@ pub(super) fn big_block(dice: &mut Dice) -> Planted {
     fine(memory::scene(blocks), "memlyze")
 }
 
-/// A cache that fills up, and then replaces what it holds.
+/// A cache that fills up and then replaces its contents.
 pub(super) fn cache(dice: &mut Dice) -> Planted {
     let seconds = dice.between(4.0, 15.0);
     let mut blocks = memory::busy(dice, seconds);
@@ -261,7 +261,7 @@ pub(super) fn cache(dice: &mut Dice) -> Planted {
     fine(memory::scene(blocks), "memlyze")
 }
 
-/// Blocks that are made at the start and kept.
+/// Blocks that are allocated at the start and kept.
 pub(super) fn long_lived(dice: &mut Dice) -> Planted {
     let seconds = dice.between(4.0, 15.0);
     let mut blocks = memory::busy(dice, seconds);
@@ -289,7 +289,7 @@ pub(super) fn index(dice: &mut Dice) -> Planted {
     with_value(dice, name, |_, at| at)
 }
 
-/// A value that falls again and again.
+/// A value that drops repeatedly.
 pub(super) fn sawtooth(dice: &mut Dice) -> Planted {
     let length = dice.between(10.0, 30.0);
     with_value(dice, "queue", move |dice, at| (at % length) * 3.0 + dice.normal())

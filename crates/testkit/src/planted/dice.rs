@@ -6,7 +6,7 @@ use crate::Noise;
 #[derive(Debug)]
 pub struct Dice {
     noise: Noise,
-    /// How durations vary in this trace.
+    /// How much durations vary in this trace.
     spread: f64,
     has_tail: bool,
 }
@@ -21,7 +21,7 @@ impl Dice {
         dice
     }
 
-    /// From 0 to below 1.
+    /// A number from 0 up to but not including 1.
     pub fn share(&mut self) -> f64 {
         (self.noise.number() >> 11) as f64 / (1_u64 << 53) as f64
     }
@@ -31,7 +31,7 @@ impl Dice {
         from + self.share() * (to - from)
     }
 
-    /// A whole number from one to another, the last included.
+    /// A whole number in a range, including both ends.
     pub fn whole(&mut self, from: i64, to: i64) -> i64 {
         from + self.noise.below((to - from + 1) as usize) as i64
     }
@@ -46,7 +46,7 @@ impl Dice {
         of[self.noise.below(of.len())]
     }
 
-    /// A number of a normal distribution.
+    /// A normally distributed number.
     pub fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.share()).sum::<f64>() - 6.0
     }

@@ -1,7 +1,7 @@
-//! Growth: what an answer costs is in proportion to the trace, whatever it is that grows.
+//! Growth: the cost of a command is proportional to the trace, in whichever dimension the trace grows.
 //!
-//! Memory is counted by the allocator of the test, instructions by valgrind if it is installed: both say the same on
-//! every machine, which a clock does not.
+//! Memory is counted by the allocator of the test, instructions by valgrind if it is installed: both are the same on
+//! every machine, unlike time.
 
 use std::{
     env, fs,
@@ -15,28 +15,28 @@ use traceloom_mapping::Trace;
 
 use super::{SHAPES, Shape};
 
-/// Something that is asked of a trace; it may refuse some shapes, but not all.
+/// A command that is run on a trace; it may refuse some shapes, but not all.
 pub type Verb = (&'static str, Ask);
 type Ask = Box<dyn Fn(&Trace) -> Result<()>>;
 
-/// The large traces are so many times as large as the small ones.
+/// How many times as large the large traces are.
 const FACTOR: usize = 4;
-/// What grows with the square of the size grows by 16; sorting takes a little more than 4.
+/// A quadratic cost grows by 16; sorting grows by a little more than 4.
 const MAX_GROWTH: u64 = 6;
 
-/// Sizes of the small traces: valgrind takes a hundred times as long.
+/// Sizes of the small traces; under valgrind, a run takes a hundred times as long.
 const SIZE_IN_MEMORY: usize = 2_000;
 const SIZE_IN_VALGRIND: usize = 250;
 
-/// What is free, so that the growth of small numbers does not count.
+/// Costs that are ignored, so that the growth of small numbers does not count.
 const FREE_BYTES: u64 = 2 << 20;
 const FREE_INSTRUCTIONS: u64 = 4_000_000;
 
-/// Set in the process that valgrind watches.
+/// Set in the process that runs under valgrind.
 const WATCHED: &str = "TRACELOOM_GROWTH_IS_WATCHED";
 
-/// Fails unless memory and instructions of every verb grow in proportion to every shape; `test` is the name of the test that
-/// calls this, alone in its process.
+/// Fails unless memory and instructions of every verb grow in proportion to every shape; `test` is the name of the
+/// calling test, which must be alone in its process.
 pub fn assert_linear(test: &str, verbs: &[Verb], memory: &PeakAlloc) {
     if env::var_os(WATCHED).is_some() {
         each(SIZE_IN_VALGRIND, verbs, watched);
@@ -61,7 +61,7 @@ pub fn assert_linear(test: &str, verbs: &[Verb], memory: &PeakAlloc) {
     assert!(wrong.is_empty(), "{} grow faster than their traces:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// What each verb costs on each shape, small and large.
+/// The cost of each verb on each shape, small and large.
 fn each<T>(size: usize, verbs: &[Verb], mut cost: impl FnMut(&Ask, &Trace) -> T) -> Vec<T> {
     let mut costs = Vec::new();
     for shape in SHAPES {
@@ -89,14 +89,14 @@ fn too_much(unit: &str, costs: &[u64], verbs: &[Verb], free: u64) -> Vec<String>
     wrong
 }
 
-/// Valgrind starts to count when this is entered and writes down when it is left.
+/// Valgrind counts while this function runs, and writes a profile when it returns.
 #[inline(never)]
 fn watched(verb: &Ask, trace: &Trace) {
     let answer = verb(trace);
     std::hint::black_box(&answer);
 }
 
-/// Runs the test again under valgrind; gives the instructions of so many runs, in their order.
+/// Runs the test again under valgrind; returns the instructions of `runs` runs, in order.
 fn instructions(test: &str, runs: usize) -> Option<Vec<u64>> {
     Command::new("valgrind").arg("--version").stdout(Stdio::null()).status().ok()?;
     let folder = env::temp_dir().join(format!("traceloom-growth-{}", std::process::id()));
@@ -114,7 +114,7 @@ fn instructions(test: &str, runs: usize) -> Option<Vec<u64>> {
     Some(counts)
 }
 
-/// The total of a profile of valgrind.
+/// The total of a valgrind profile.
 fn total(path: &Path) -> Option<u64> {
     let text = fs::read_to_string(path).ok()?;
     text.lines()

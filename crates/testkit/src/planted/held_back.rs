@@ -1,4 +1,4 @@
-//! Families that no threshold was chosen with.
+//! Families that were not used for choosing any threshold.
 
 use super::{
     Block, Dice, LogRow, Planted, Scene, logs, memory,
@@ -33,7 +33,7 @@ pub(super) fn slow_under_vsync(dice: &mut Dice) -> Planted {
     Planted { scene, format: span_format(dice), blamed: vec![child.to_owned()] }
 }
 
-/// From some time on, each frame does something that none did before.
+/// From some time on, each frame does something that no earlier frame did.
 pub(super) fn new_work(dice: &mut Dice) -> Planted {
     let plan = Plan::new(dice, 5.0 * MS);
     let child = dice.one(&["DebugOverlay", "replay_record", "telemetry"]);
@@ -51,7 +51,7 @@ pub(super) fn new_work(dice: &mut Dice) -> Planted {
     Planted { scene, format: span_format(dice), blamed: vec![child.to_owned()] }
 }
 
-/// A pool whose threads have names of their own.
+/// A pool whose threads have individual names.
 pub(super) fn named_pool(dice: &mut Dice) -> Planted {
     let count = dice.whole(3, 6) as usize;
     let names = dice.words(count, &["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]);
@@ -81,7 +81,7 @@ pub(super) fn two_error_sites(dice: &mut Dice) -> Planted {
     Planted { scene: logs::in_order(all), format: "cnanolog", blamed: vec!["no leader".to_owned()] }
 }
 
-/// A leak that is reached by many ways.
+/// A leak that is reached through many call paths.
 pub(super) fn leak_by_many_ways(dice: &mut Dice) -> Planted {
     let seconds = dice.between(5.0, 12.0);
     let mut blocks = memory::busy(dice, seconds);
@@ -95,7 +95,7 @@ pub(super) fn leak_by_many_ways(dice: &mut Dice) -> Planted {
     Planted { scene: memory::scene(blocks), format: "memlyze", blamed: vec!["intern".to_owned()] }
 }
 
-/// Clean: a pool that has little to do, so that its first thread does most of it.
+/// Clean: a pool with little work, so that its first thread does most of it.
 pub(super) fn lazy_pool(dice: &mut Dice) -> Planted {
     let mut scene = Scene::new(&["pool-1", "pool-2", "pool-3", "pool-4"]);
     let until_ns = (dice.between(0.5, 1.5) * SECOND) as i64;
@@ -108,7 +108,7 @@ pub(super) fn lazy_pool(dice: &mut Dice) -> Planted {
     Planted { scene, format: span_format(dice), blamed: Vec::new() }
 }
 
-/// Clean: a sum of bytes, which has to grow.
+/// Clean: a sum of bytes, which grows by design.
 pub(super) fn sum_of_bytes(dice: &mut Dice) -> Planted {
     let plan = Plan::new(dice, 4.0 * MS);
     let mut scene = Scene::new(&["Main"]);
@@ -122,7 +122,7 @@ pub(super) fn sum_of_bytes(dice: &mut Dice) -> Planted {
     Planted { scene, format: "easyprofiler", blamed: Vec::new() }
 }
 
-/// Clean: an event loop that waits for input as long as it takes.
+/// Clean: an event loop that waits for input for arbitrary times.
 pub(super) fn event_loop(dice: &mut Dice) -> Planted {
     let mut scene = Scene::new(&["Main"]);
     let mut now = 0;

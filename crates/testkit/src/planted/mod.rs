@@ -1,4 +1,4 @@
-//! Traces with a problem that somebody put there, and clean ones: what `advise` has to find, and what not.
+//! Traces with a planted problem, and clean ones: what `advise` has to find, and what it must not report.
 //!
 //! Each family is a function of random numbers, which vary names, sizes, noise, threads and formats.
 
@@ -28,31 +28,31 @@ use traceloom_mapping::Trace;
 
 /// A family of traces.
 pub struct Family {
-    /// What is planted.
+    /// The problem that is planted.
     pub name: &'static str,
-    /// Makes one of them.
+    /// Makes a trace of the family.
     pub plant: fn(&mut Dice) -> Planted,
 }
 
-/// A trace and what is wrong with it.
+/// A trace and its problem.
 #[derive(Debug)]
 pub struct Planted {
     /// The rows.
     pub scene: Scene,
     /// The format of the file.
     pub format: &'static str,
-    /// Names that are right to blame; none if nothing is wrong.
+    /// Names that may be blamed; empty if there is no problem.
     pub blamed: Vec<String>,
 }
 
 impl Planted {
-    /// As a file of its format.
+    /// Writes the trace as a file of its format and opens it.
     pub fn trace(&self) -> Result<Trace> {
         self.scene.written(self.format)
     }
 }
 
-/// Everything that has a problem.
+/// Families with a problem.
 pub static PROBLEMS: &[Family] = &[
     Family { name: "slow frames by a child", plant: slow::by_child },
     Family { name: "slow frames by more calls", plant: slow::by_calls },
@@ -85,7 +85,7 @@ pub static PROBLEMS: &[Family] = &[
     Family { name: "held back: leak by many ways", plant: held_back::leak_by_many_ways },
 ];
 
-/// Everything that has none.
+/// Families without a problem.
 pub static CLEAN: &[Family] = &[
     Family { name: "steady frames", plant: clean::frames },
     Family { name: "warm-up", plant: clean::warm_up },

@@ -1,11 +1,11 @@
-//! Where time goes, what calls itself, and values that grow.
+//! Hot spots, recursion, and values that grow.
 
 use super::{
     Dice, Planted, Scene,
     work::{MS, Plan, bystanders, frames, span_format},
 };
 
-/// A step has most of the time.
+/// One step takes most of the time.
 pub(super) fn hot(dice: &mut Dice) -> Planted {
     let total_ns = dice.between(3.0, 9.0) * MS;
     let share = dice.between(0.4, 0.8);
@@ -122,7 +122,7 @@ pub(super) fn tiny(dice: &mut Dice) -> Planted {
     Planted { scene, format: span_format(dice), blamed: vec![name.to_owned()] }
 }
 
-/// A value that goes up and down, and up as a whole.
+/// A value that fluctuates but grows overall.
 pub(super) fn growing_value(dice: &mut Dice) -> Planted {
     let plan = Plan::new(dice, 5.0 * MS);
     let name = dice.one(&["queue length", "open handles", "heap MB"]);

@@ -1,4 +1,4 @@
-//! A trace under construction: rows of tables that become a real file.
+//! A trace under construction: rows of tables that are written to a real file.
 
 use traceloom_core::{Error, Result, Source};
 use traceloom_mapping::{FORMATS, Options, Trace};
@@ -7,14 +7,14 @@ use traceloom_model::{
     frees::Free, logs::Log, processes::Process, spans::Span, stacks::Stack, switches::Switch, threads::Thread, traces,
 };
 
-/// Everything that a planted trace may hold; times are nanoseconds.
+/// Everything that a planted trace may hold; times are in nanoseconds.
 #[derive(Debug, Default)]
 pub struct Scene {
     /// Names of threads.
     pub threads: Vec<String>,
     /// Spans, in any order; those of one thread nest.
     pub spans: Vec<SpanRow>,
-    /// Times off the processor: thread, start, duration, who ran instead.
+    /// Times off the processor: thread, start, duration, and the program that ran instead.
     pub switches: Vec<(usize, i64, i64, String)>,
     /// Values: name, time, value.
     pub values: Vec<(String, i64, f64)>,
@@ -22,7 +22,7 @@ pub struct Scene {
     pub logs: Vec<LogRow>,
     /// Blocks, in order of their allocation.
     pub blocks: Vec<Block>,
-    /// Frees of blocks that are free already: when, and which block.
+    /// Frees of blocks that are already free: time and block.
     pub double_frees: Vec<(i64, usize)>,
 }
 
@@ -42,7 +42,7 @@ pub struct SpanRow {
 /// A log line.
 #[derive(Clone, Debug)]
 pub struct LogRow {
-    /// When.
+    /// Time of the line.
     pub ts_ns: i64,
     /// `INFO`, `WARN`, `ERROR`, …
     pub level: &'static str,
@@ -71,7 +71,7 @@ impl Scene {
         Self { threads: threads.iter().map(|name| (*name).to_owned()).collect(), ..Self::default() }
     }
 
-    /// Adds a span; gives its end.
+    /// Adds a span; returns its end.
     pub fn span(&mut self, thread: usize, name: &str, ts_ns: i64, dur_ns: i64) -> i64 {
         let dur_ns = dur_ns.max(1);
         self.spans.push(SpanRow { thread, ts_ns, dur_ns, name: name.to_owned() });
@@ -248,7 +248,7 @@ impl Scene {
             let depth = std::iter::successors(*parent_id, |at| stacks[*at as usize].0).count() as u32;
             tables.push(Stack { id: id as i64, parent_id: *parent_id, frame_id: *frame_id, depth })?;
         }
-        // Events in order of time; a free comes after what it frees.
+        // Events in time order; a free comes after its allocation.
         let mut events: Vec<(i64, u8, usize)> = Vec::new();
         for (number, block) in self.blocks.iter().enumerate() {
             events.push((block.ts_ns, 0, number));

@@ -1,51 +1,51 @@
-//! How well problems are found.
+//! Scores how well problems are found.
 
 use traceloom_core::Result;
 use traceloom_mapping::Trace;
 
 use super::{CLEAN, Dice, Family, PROBLEMS};
 
-/// A finding, as far as it is scored.
+/// The parts of a finding that are scored.
 #[derive(Clone, Debug)]
 pub struct Blame {
     /// The blamed name.
     pub name: String,
-    /// Its `file:line`.
+    /// The `file:line` of the name.
     pub place: Option<String>,
-    /// Whether it is medium or higher: a false alarm if nothing is wrong.
+    /// Whether it is medium or higher, which is a false alarm if there is no problem.
     pub is_alarm: bool,
-    /// For people.
+    /// The finding as text.
     pub text: String,
 }
 
-/// How one family did.
+/// The score of one family.
 #[derive(Clone, Debug)]
 pub struct FamilyScore {
-    /// The family.
+    /// Name of the family.
     pub name: &'static str,
-    /// Traces.
+    /// Number of traces.
     pub traces: u64,
-    /// The right name was first, or among the first three; for a clean family, false alarms.
+    /// How often the right name was first.
     pub first: u64,
-    /// See `first`.
+    /// How often the right name was among the first three.
     pub in_three: u64,
     /// False alarms.
     pub alarms: u64,
-    /// What went wrong: the seed and what was said.
+    /// What went wrong: the seed and the findings.
     pub misses: Vec<String>,
 }
 
-/// How all did.
+/// The score of all families.
 #[derive(Clone, Debug, Default)]
 pub struct Score {
     /// Families with a problem.
     pub problems: Vec<FamilyScore>,
-    /// Families without.
+    /// Families without a problem.
     pub clean: Vec<FamilyScore>,
 }
 
 impl Score {
-    /// Asks about some traces of each family.
+    /// Scores some traces of each family.
     pub fn of(seeds: std::ops::Range<u64>, mut advise: impl FnMut(&Trace) -> Result<Vec<Blame>>) -> Result<Self> {
         let mut score = Self::default();
         for (number, family) in (0..).zip(PROBLEMS) {

@@ -1,11 +1,11 @@
-//! Traces of which one thing is large: what an answer costs has to stay in proportion to it.
+//! Traces that are large in one dimension: costs have to stay proportional to it.
 
 use traceloom_core::{Result, Source};
 use traceloom_mapping::{Options, Trace};
 
 use super::{Block, LogRow, Scene};
 
-/// A trace that grows in one direction.
+/// A trace that grows in one dimension.
 pub struct Shape {
     /// What grows, and the format of the file.
     pub name: &'static str,
@@ -19,7 +19,7 @@ enum Make {
 }
 
 impl Shape {
-    /// The trace of this size, as a file that was opened.
+    /// The trace of this size, written and opened.
     pub fn trace(&self, size: usize) -> Result<Trace> {
         match self.make {
             Make::Rows(rows) => rows(size).written(self.format),
@@ -30,7 +30,7 @@ impl Shape {
     }
 }
 
-/// All of them.
+/// All shapes.
 pub static SHAPES: &[Shape] = &[
     Shape { name: "threads.prof", format: "easyprofiler", make: Make::Rows(threads) },
     Shape { name: "threads.wtf-trace", format: "wtf", make: Make::Rows(threads) },
@@ -47,7 +47,7 @@ pub static SHAPES: &[Shape] = &[
     Shape { name: "parts.wtf-trace", format: "wtf", make: Make::Bytes(parts) },
 ];
 
-/// Nanoseconds from one thing to the next.
+/// Nanoseconds between consecutive rows.
 const STEP: i64 = 1_000;
 
 fn time(number: usize) -> i64 {
@@ -106,7 +106,7 @@ fn stacks(size: usize) -> Scene {
     Scene { blocks: (0..size).map(block).collect(), ..Scene::new(&["main"]) }
 }
 
-/// A profile in which one line of Perl evaluates a new text each time.
+/// A profile in which one line of Perl evaluates a new string each time.
 fn evals(size: usize) -> Vec<u8> {
     let mut bytes = b"NYTProf 5 0\n:basetime=1700000000\n:application=x.pl\n:perl_version=5.30\n:nv_size=8\n\
         :xs_version=6.12\n:PL_perldb=831\n:clock_id=1\n:ticks_per_sec=10000000\n"
@@ -135,7 +135,7 @@ fn file(fid: u32, [eval_fid, eval_line]: [u32; 2], name: &str, bytes: &mut Vec<u
     bytes.extend(name.as_bytes());
 }
 
-/// A number as NYTProf packs it: the more leading ones in the first byte, the more bytes follow.
+/// A number as packed by NYTProf: the more leading ones the first byte has, the more bytes follow.
 fn number(value: u32, bytes: &mut Vec<u8>) {
     let [top, high, mid, low] = value.to_be_bytes();
     match value {

@@ -1,11 +1,11 @@
-//! Frames that are slow, now and then or always.
+//! Frames that are slow, sometimes or always.
 
 use super::{
     Dice, Planted, Scene,
     work::{MS, Plan, bystanders, frames, span_format},
 };
 
-/// How slow frames come about.
+/// Why frames are slow.
 struct Slow {
     /// Which frames.
     at: Vec<usize>,
@@ -109,7 +109,7 @@ pub(super) fn by_waiting(dice: &mut Dice) -> Planted {
     Planted { scene, format: "easyprofiler", blamed }
 }
 
-/// Something happens every so many frames.
+/// Extra work every so many frames.
 pub(super) fn periodic(dice: &mut Dice) -> Planted {
     let frames = dice.whole(200, 600) as usize;
     let every = dice.whole(20, 60) as usize;

@@ -1,4 +1,4 @@
-//! Pools that do not share the work, and threads that exclude each other.
+//! Pools that do not share the work, and threads that block each other.
 
 use super::{
     Dice, Planted, Scene,
@@ -35,12 +35,12 @@ fn jobs(scene: &mut Scene, dice: &mut Dice, thread: usize, load: f64, until_ns: 
     }
 }
 
-/// One thread has far more to do than the others.
+/// One thread has far more work than the others.
 pub(super) fn uneven(dice: &mut Dice) -> Planted {
     lopsided(dice, [0.15, 0.4], |dice, load| (load * dice.between(2.3, 4.0)).min(0.97))
 }
 
-/// One thread has almost nothing to do.
+/// One thread has almost no work.
 pub(super) fn idle(dice: &mut Dice) -> Planted {
     lopsided(dice, [0.5, 0.9], |dice, load| load * dice.between(0.01, 0.12))
 }
@@ -60,7 +60,7 @@ fn lopsided(dice: &mut Dice, [least, most]: [f64; 2], other_load: fn(&mut Dice, 
     Planted { scene, format: span_format(dice), blamed: vec![pool.names[culprit].clone()] }
 }
 
-/// Only one thread at a time gets on.
+/// Only one thread makes progress at a time.
 pub(super) fn convoy(dice: &mut Dice) -> Planted {
     let mut scene = Scene::new(&["Main"]);
     let pool = pool(&mut scene, dice);

@@ -36,7 +36,7 @@ const NAMES: &[&str] = &[
     "tokenize",
 ];
 
-/// What a frame does: names with their usual time, and the names inside them.
+/// The steps of a frame: names with their usual time, and the names inside them.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub(super) frame: String,
@@ -48,12 +48,12 @@ pub(super) struct Plan {
 pub(super) struct Step {
     pub(super) name: String,
     pub(super) mean_ns: f64,
-    /// Names inside, with how often and how long.
+    /// Names inside, with count and duration.
     pub(super) inner: Vec<(String, usize, f64)>,
 }
 
 impl Plan {
-    /// Some steps that take about so long together.
+    /// Some steps that take about `total_ns` together.
     pub(super) fn new(dice: &mut Dice, total_ns: f64) -> Self {
         let count = dice.whole(3, 6) as usize;
         let names = dice.words(count * 2, NAMES);
@@ -76,7 +76,7 @@ impl Plan {
         Self { frame, steps }
     }
 
-    /// Adds a frame; `extra` is called for each step and gives more time for it. Gives the end.
+    /// Adds a frame; `extra` is called for each step and returns additional time for it. Returns the end.
     pub(super) fn play(
         &self,
         scene: &mut Scene,
@@ -106,7 +106,7 @@ impl Plan {
     }
 }
 
-/// Frames with nothing special; gives the end of the last.
+/// Adds ordinary frames; returns the end of the last.
 pub(super) fn frames(scene: &mut Scene, dice: &mut Dice, plan: &Plan, count: usize, period_ns: f64) -> i64 {
     let mut now = 0;
     for number in 0..count as i64 {
@@ -116,7 +116,7 @@ pub(super) fn frames(scene: &mut Scene, dice: &mut Dice, plan: &Plan, count: usi
     now
 }
 
-/// A few threads that do other things, until a time.
+/// A few threads with other work, until a time.
 pub(super) fn bystanders(scene: &mut Scene, dice: &mut Dice, until_ns: i64) {
     let roles = [("Audio", "mix", 1.2, 10.0), ("Loader", "load_chunk", 6.0, 70.0), ("Network", "receive", 0.4, 25.0)];
     for (thread, name, busy_ms, every_ms) in roles.into_iter().take(dice.whole(0, 3) as usize) {

@@ -16,7 +16,7 @@ pub use self::{
 /// Every format under test.
 pub static SUBJECTS: &[&dyn Subject] = &[&CNanoLog, &EasyProfiler, &Memlyze, &Nytprof, &Pynytprof, &Wtf];
 
-/// Bytes as the goldens have them.
+/// Bytes in the form of the goldens.
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,4 +1,4 @@
-//! Functions, what they cost, and who calls whom.
+//! Functions with their costs, callers and callees.
 
 use std::io::Write;
 
@@ -12,11 +12,11 @@ use traceloom_passes::{CallTree, NameId, NamePool, Parent, Pass, ThreadIndex, ch
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub(super) struct Place {
     pub(super) function: u32,
-    /// 0 where it is not known.
+    /// 0 if unknown.
     pub(super) line: u32,
 }
 
-/// What calls from one place to another cost.
+/// The cost of calls from one location to another.
 #[derive(Clone, Copy, Debug, Default)]
 struct Calls {
     count: u64,
@@ -50,7 +50,7 @@ impl Graph {
         }))
     }
 
-    /// A line costs time of its own.
+    /// Adds self time to a line.
     pub(super) fn cost(&mut self, place: Place, self_ns: u64) -> Result<()> {
         check("lines", self.costs.len(), self.most)?;
         let sum = self.costs.entry(place).or_default();
@@ -58,7 +58,7 @@ impl Graph {
         Ok(())
     }
 
-    /// A line calls a function.
+    /// Adds a call of a function from a line.
     pub(super) fn call(&mut self, from: Place, to: Place, count: u64, incl_ns: u64) -> Result<()> {
         check("calls", self.calls.len(), self.most)?;
         let calls = self.calls.entry((from, to)).or_default();
@@ -67,10 +67,10 @@ impl Graph {
         Ok(())
     }
 
-    /// Adds stacks. A thread calls what is at the bottom of its stacks.
+    /// Adds stacks. A thread calls the outermost frames of its stacks.
     ///
-    /// The time of a call within a call of the same function is in that of the outer one, so the inner costs nothing:
-    /// the sum over all calls of a function is the time during which it was on the stack.
+    /// The time of a recursive call is already part of the outer call, so the inner call costs nothing: the sum over
+    /// all calls of a function is the time during which it was on the stack.
     pub(super) fn add_tree(&mut self, tree: &CallTree, pass: &mut Pass<'_>) -> Result<()> {
         let mut places = Vec::with_capacity(tree.frames.all.len());
         for frame in &tree.frames.all {
@@ -103,7 +103,7 @@ impl Graph {
         result
     }
 
-    /// Threads as functions that cost nothing themselves.
+    /// Threads as functions without self cost.
     fn add_threads(&mut self, pass: &mut Pass<'_>) -> Result<Vec<u32>> {
         let Pass { roster, names, .. } = pass;
         let file = names.intern("(threads)")?;
@@ -121,7 +121,7 @@ impl Graph {
         Ok(threads)
     }
 
-    /// Writes the functions in the order in which they came, and the sum.
+    /// Writes the functions in the order in which they were added, and the sum.
     pub(super) fn write(&self, names: &mut NamePool, loss: &mut Loss, out: &mut dyn Write) -> Result<()> {
         let mut costs: Vec<(Place, u64)> = self.costs.iter().map(|(place, ns)| (*place, *ns)).collect();
         costs.sort_unstable();

@@ -7,10 +7,10 @@ use traceloom_core::{Loss, Result, text::number::push_u64};
 
 use traceloom_passes::{NameId, NamePool};
 
-/// What the tools call a file that nobody knows.
+/// The tools' name for an unknown file.
 const UNKNOWN_FILE: &str = "???";
 
-/// Writes lines. A name stands behind its number the first time only, so that no name can be taken for a number.
+/// Writes lines. A name follows its number only the first time, so no name can be mistaken for a number.
 pub(super) struct Lines<'a> {
     functions: &'a [(NameId, Option<NameId>)],
     names: &'a mut NamePool,
@@ -26,20 +26,20 @@ impl<'a> Lines<'a> {
         Self { functions, names, loss, named_functions, named_files: HashSet::new(), bytes: Vec::new() }
     }
 
-    /// The function that the next lines are about.
+    /// Sets the function that the next lines are about.
     pub(super) fn function(&mut self, function: u32) -> Result<()> {
         self.bytes.push(b'\n');
         self.file(b"fl=", function)?;
         self.name(b"fn=", function)
     }
 
-    /// The function that the next call is about.
+    /// Sets the function that the next call is about.
     pub(super) fn called(&mut self, function: u32) -> Result<()> {
         self.file(b"cfi=", function)?;
         self.name(b"cfn=", function)
     }
 
-    /// How often it is called, and its line; the cost has to follow.
+    /// Writes the number of calls and the line of the callee; the cost has to follow.
     pub(super) fn calls(&mut self, count: u64, line: u32) {
         self.bytes.extend_from_slice(b"calls=");
         push_u64(&mut self.bytes, count);
@@ -48,7 +48,7 @@ impl<'a> Lines<'a> {
         self.bytes.push(b'\n');
     }
 
-    /// What a line costs.
+    /// Writes the cost of a line.
     pub(super) fn cost(&mut self, line: u32, ns: u64) {
         push_u64(&mut self.bytes, line.into());
         self.bytes.push(b' ');
@@ -56,14 +56,14 @@ impl<'a> Lines<'a> {
         self.bytes.push(b'\n');
     }
 
-    /// The sum of all costs.
+    /// Writes the sum of all costs.
     pub(super) fn totals(&mut self, ns: u64) {
         self.bytes.extend_from_slice(b"\ntotals: ");
         push_u64(&mut self.bytes, ns);
         self.bytes.push(b'\n');
     }
 
-    /// Writes what there is.
+    /// Writes the buffered lines to `out`.
     pub(super) fn take(&mut self, out: &mut dyn Write) -> Result<()> {
         out.write_all(&self.bytes)?;
         self.bytes.clear();
@@ -106,7 +106,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Appends a name without what would end the line.
+/// Appends a name without characters that would end the line.
 pub(super) fn push_name(out: &mut Vec<u8>, name: &str, loss: &mut Loss) {
     let trimmed = name.trim_matches(|letter: char| letter.is_whitespace() || letter.is_control());
     if trimmed.is_empty() {

@@ -1,7 +1,7 @@
-//! Callgrind: functions, what they cost, and who calls whom.
+//! Callgrind: functions with their costs, callers and callees.
 //!
-//! Where the profiler added up calls itself, as NYTProf does, these sums are taken, because they know the lines of the
-//! calls; spans are added up for all other traces, and where only a part of the trace is asked for.
+//! If the profiler itself summed calls, as NYTProf does, these sums are used, because they have the lines of the calls.
+//! For all other traces, and if only a range of the trace was requested, spans are summed.
 
 mod graph;
 mod lines;
@@ -47,7 +47,7 @@ pub(super) static TARGET: Target = Target {
 
 fn write(pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
     let mut graph = Graph::new(pass.options.limits.entries);
-    // Sums are of the whole trace.
+    // Sums cover the whole trace.
     let takes_sums = pass.variant == "calls" || pass.variant == "best" && pass.is_whole();
     let summed = if takes_sums {
         sums::add(pass, &mut graph)?

@@ -1,4 +1,4 @@
-//! Sums of calls that the profiler made.
+//! Sums of calls made by the profiler.
 
 use hashbrown::{HashMap, HashSet};
 use traceloom_core::{Loss, Result};
@@ -20,7 +20,7 @@ select! {
 /// Where a sub is defined, by trace and name.
 type Definitions = HashMap<(usize, NameId), (Option<NameId>, u32)>;
 
-/// Adds the rows of `calls`; gives the traces that have some.
+/// Adds the rows of `calls`; returns the traces that have any.
 pub(super) fn add(pass: &mut Pass<'_>, graph: &mut Graph) -> Result<HashSet<usize>> {
     let mut summed = HashSet::new();
     if pass.rows(Table::Calls) == 0 {
@@ -105,7 +105,7 @@ impl Adder<'_> {
         }
         let count = rows.count.get(row);
         if count == 0 {
-            // The cost of no call would be taken for one of the line.
+            // The cost of zero calls would be taken as the cost of the line.
             loss.lose("that a call was never made", example);
         }
         graph.call(Place { function, line }, callee, count.max(1), incl_ns)

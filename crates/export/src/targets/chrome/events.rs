@@ -1,4 +1,4 @@
-//! One event after the other.
+//! Writes one event after the other.
 
 use std::io::Write;
 
@@ -13,9 +13,9 @@ use traceloom_core::{
 
 use traceloom_passes::{Arg, Args, Datum, NameId, NamePool, Owner, Repeats};
 
-/// Bytes collected before they go out.
+/// Bytes collected before they are written.
 const BUFFER_BYTES: usize = 256 << 10;
-/// Integers up to here are exact in programs that read every number as a double.
+/// Integers up to this one are exact in programs that read every number as a double.
 const EXACT: u64 = 1 << 53;
 
 /// The process and the thread that an event belongs to.
@@ -28,7 +28,7 @@ pub(super) struct Lane {
 /// Writes the array of events.
 pub(super) struct Events<'o> {
     out: &'o mut dyn Write,
-    /// The event under construction, behind those that wait.
+    /// The event under construction, after those that wait to be written.
     pub(super) json: Writer,
     is_first: bool,
     /// Keys of the arguments of this event.
@@ -43,14 +43,14 @@ impl<'o> Events<'o> {
         Self { out, json, is_first: true, keys: Repeats::default(), array: None }
     }
 
-    /// Begins an event of a phase.
+    /// Starts an event of a phase.
     pub(super) fn begin(&mut self, phase: u8, lane: Lane, ts_ns: u64) {
         self.begin_timeless(phase, lane);
         self.json.out.extend_from_slice(b",\"ts\":");
         push_micros(&mut self.json.out, ts_ns as i64);
     }
 
-    /// Begins an event that has no time.
+    /// Starts an event without a time.
     pub(super) fn begin_timeless(&mut self, phase: u8, lane: Lane) {
         if !std::mem::replace(&mut self.is_first, false) {
             self.json.out.extend_from_slice(b",\n");
@@ -64,7 +64,7 @@ impl<'o> Events<'o> {
         push_u64(out, lane.tid.into());
     }
 
-    /// How long the event took.
+    /// Sets the duration of the event.
     pub(super) fn duration(&mut self, dur_ns: u64) {
         self.json.out.extend_from_slice(b",\"dur\":");
         push_micros(&mut self.json.out, dur_ns as i64);
@@ -80,14 +80,14 @@ impl<'o> Events<'o> {
         Ok(())
     }
 
-    /// A name for a process or a thread.
+    /// Names a process or a thread.
     pub(super) fn metadata(&mut self, what: &str, lane: Lane, name: &str) -> Result<()> {
         self.begin_timeless(b'M', lane);
         self.json.key("name").string(what).key("args").begin_object().key("name").string(name).end_object();
         self.end()
     }
 
-    /// The arguments of a row, inside `args`.
+    /// Writes the arguments of a row, inside `args`.
     pub(super) fn args(&mut self, owner: Owner, args: &mut Args, names: &mut NamePool) -> Result<()> {
         if args.is_empty() {
             return Ok(());

@@ -1,4 +1,5 @@
-//! Where events go: Chrome knows processes and threads only, so what lies beside a thread is a thread of its own.
+//! Where events go: Chrome has only processes and threads, so every further layer of a thread becomes a separate
+//! thread.
 
 use hashbrown::HashMap;
 use traceloom_core::{Loss, Result};
@@ -6,21 +7,21 @@ use traceloom_core::{Loss, Result};
 use super::events::{Events, Lane};
 use traceloom_passes::{Layer, NameId, Numbering, Ordered, Roster, ThreadIndex};
 
-/// Gives everything its process and thread.
+/// Assigns a process and a thread to everything.
 #[derive(Debug)]
 pub(super) struct Lanes {
     numbering: Numbering,
-    /// Lanes of the layer of the thread that is at work.
+    /// Lanes of the current layer and thread.
     lanes: Vec<Lane>,
-    /// Counters of one name in one process that differ otherwise, numbered from 1.
+    /// Distinct counters with the same name in one process, numbered from 1.
     counters: HashMap<(u32, NameId, Option<u32>), Vec<Difference>>,
 }
 
-/// What tells apart counters of one name: their thread, and the number that the producer gives.
+/// Distinguishes counters with the same name: their thread, and the producer's number.
 type Difference = (Option<i64>, Option<u64>);
 
 impl Lanes {
-    /// Names processes and the threads that are taken.
+    /// Names the processes and the selected threads.
     pub(super) fn new(roster: &Roster, events: &mut Events<'_>, loss: &mut Loss) -> Result<Self> {
         let lanes = Self { numbering: Numbering::new(roster, loss), lanes: Vec::new(), counters: HashMap::new() };
         for process in &lanes.numbering.processes {
@@ -44,7 +45,7 @@ impl Lanes {
         Lane { pid: process.pid, tid: process.pid }
     }
 
-    /// Turns to another layer or thread.
+    /// Switches to another layer or thread.
     pub(super) fn turn_to(&mut self, span: &Ordered) {
         self.lanes.clear();
         if span.layer == Layer::Stack {
@@ -52,7 +53,7 @@ impl Lanes {
         }
     }
 
-    /// A lane of the layer, which gets a name when it is first used.
+    /// A lane of the layer; it gets a name when it is first used.
     pub(super) fn need(
         &mut self,
         lane: usize,
@@ -69,7 +70,8 @@ impl Lanes {
         Ok(self.lanes[lane])
     }
 
-    /// Which of the counters of one name this is, from 0: Chrome tells them apart by process and name only.
+    /// The number of a counter among those with the same name, from 0: Chrome distinguishes them only by process and
+    /// name.
     pub(super) fn counter(
         &mut self,
         (pid, name, idx): (u32, NameId, Option<u32>),

@@ -1,4 +1,4 @@
-//! Chrome's JSON: an object with an array of trace events, written as it goes.
+//! Chrome's JSON: an object with an array of trace events, written incrementally.
 
 mod events;
 mod lanes;

@@ -1,4 +1,4 @@
-//! What has a time and no duration: events, values of counters, log entries.
+//! Rows with a single timestamp: events, counter values, log entries.
 
 use traceloom_core::Result;
 
@@ -83,7 +83,7 @@ impl PointSink for Points<'_, '_, '_> {
 }
 
 impl Points<'_, '_, '_> {
-    /// Begins an instant, up to its arguments.
+    /// Starts an instant, up to its arguments.
     fn begin_instant(&mut self, found: &Found, lane: Lane, name: &str, category: &str) {
         let events = &mut self.output.events;
         events.begin(b'i', lane, self.pass.timeline.at(found.ts_ns));
@@ -102,7 +102,7 @@ impl Points<'_, '_, '_> {
         self.output.events.end()
     }
 
-    /// A row with its lane; none if the slice leaves it out.
+    /// A row with its lane; `None` if the row is not in the slice.
     fn find(&mut self, point: &Point) -> Result<Option<(Found, Lane)>> {
         let lanes = &self.output.lanes;
         Ok(self.pass.find(point)?.map(|found| {

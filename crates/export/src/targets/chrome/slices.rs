@@ -12,7 +12,7 @@ use traceloom_passes::{
 
 use crate::wire::LookBytes;
 
-/// Perfetto does not take slices that are more than 512 deep.
+/// Perfetto refuses slices that are nested more than 512 deep.
 const MAX_DEPTH: usize = 500;
 
 /// Writes all slices.
@@ -41,7 +41,7 @@ pub(super) fn write(pass: &mut Pass<'_>, flows: &Flows, output: &mut Output<'_>)
         let look = looks.get(span.look)?;
         colors.count(&span, &look, loss);
         let ts_ns = timeline.at(span.ts_ns);
-        // A span that was never closed begins and has no end.
+        // A span that was never closed has a start and no end.
         events.begin(if span.dur_ns.is_some() { b'X' } else { b'B' }, lane, ts_ns);
         if span.dur_ns.is_some() {
             events.duration(timeline.at(placed.end_ns).saturating_sub(ts_ns));
@@ -62,7 +62,7 @@ pub(super) fn write(pass: &mut Pass<'_>, flows: &Flows, output: &mut Output<'_>)
     Ok(())
 }
 
-/// Looks of which more bytes than these are not kept as text.
+/// Maximum size of a look whose text is cached.
 const MAX_LOOK_BYTES: usize = 1 << 10;
 
 /// The text of looks: spans share few of them, and escaping costs more than the rest of an event.
@@ -91,7 +91,7 @@ impl LookTexts {
         Ok(())
     }
 
-    /// The place in the source.
+    /// The source location.
     fn put_source(&mut self, id: LookId, look: &Look, names: &mut NamePool, events: &mut Events<'_>) -> Result<()> {
         if look.file.is_none() {
             return Ok(());
@@ -108,7 +108,7 @@ impl LookTexts {
     }
 }
 
-/// The place in the source, as one more argument.
+/// The source location, as an additional argument.
 pub(super) fn put_source(
     file: Option<NameId>,
     line: Option<u32>,
@@ -124,7 +124,7 @@ pub(super) fn put_source(
     Ok(())
 }
 
-/// An end of an arrow belongs to the slice that is open at its time: it follows the slice right away.
+/// An end of an arrow belongs to the slice that is open at its time, so it immediately follows that slice.
 fn put_flow(end: FlowEnd, lane: Lane, ts_ns: u64, events: &mut Events<'_>) -> Result<()> {
     let FlowEnd { id, arrives } = end;
     events.begin(if arrives { b'f' } else { b's' }, lane, ts_ns);

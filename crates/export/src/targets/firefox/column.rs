@@ -1,4 +1,4 @@
-//! Columns of a table, gathered row by row and written one after the other.
+//! Columns of a table, collected row by row and written one after the other.
 
 use std::io::Write;
 
@@ -7,7 +7,7 @@ use traceloom_core::{
     text::number::{push_i64, push_u64},
 };
 
-/// Bytes of a column that stay in memory.
+/// Bytes of a column that are kept in memory.
 const RESIDENT_BYTES: u64 = 1 << 20;
 /// Bytes copied at once.
 const PART: usize = 64 << 10;
@@ -26,7 +26,7 @@ impl Default for Column {
 }
 
 impl Column {
-    /// Adds a value that is JSON already, as the closure appends it.
+    /// Adds a value that is already JSON, as appended by the closure.
     #[inline]
     pub(super) fn push(&mut self, fill: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
         self.cell.clear();
@@ -51,7 +51,7 @@ impl Column {
         })
     }
 
-    /// Adds a difference.
+    /// Adds a signed number.
     pub(super) fn signed(&mut self, number: i64) -> Result<()> {
         self.push(|out| push_i64(out, number))
     }
@@ -61,7 +61,7 @@ impl Column {
         self.push(|out| push_millis(out, ns))
     }
 
-    /// Writes the array behind its key, with a comma before it unless it is the first one of its object.
+    /// Writes the array after its key, with a comma before it unless it is the first of its object.
     pub(super) fn write(&mut self, key: &str, is_first: bool, out: &mut dyn Write) -> Result<()> {
         write!(out, "{}\"{key}\":[", if is_first { "" } else { "," })?;
         // A profile may have many threads with short columns.

@@ -1,4 +1,4 @@
-//! What the tooltip of a marker says, as one line of text.
+//! The tooltip of a marker, as one line of text.
 
 use std::fmt::Write;
 
@@ -32,7 +32,7 @@ impl Details {
         self.text.push_str(value);
     }
 
-    /// Adds the place in the source.
+    /// Adds the source location.
     pub(super) fn source(&mut self, file: &str, line: Option<u32>) {
         match line {
             Some(line) => self.add("source", None, &format!("{file}:{line}")),
@@ -60,7 +60,7 @@ impl Details {
         })
     }
 
-    /// The text; the next one is empty.
+    /// The text; the next one starts empty.
     pub(super) fn take(&mut self) -> &str {
         std::mem::swap(&mut self.text, &mut self.taken);
         self.text.clear();

@@ -1,8 +1,8 @@
 //! Firefox Profiler: threads with samples and markers, and the memory in use.
 //!
-//! Spans of a thread's stack are samples, each as heavy as the time that the stack stayed, and markers, which have the
-//! arguments. Everything else that has a time is a marker. The page brings older versions of its format up to date;
-//! this is version 48, in which threads share nothing, so that they can be written one by one.
+//! Spans of a thread's stack become samples, each weighted with the time for which the stack was unchanged, and
+//! markers, which have the arguments. Everything else that has a time becomes a marker. The page upgrades older
+//! versions of its format; this is version 48, in which threads share nothing, so they can be written one by one.
 
 mod column;
 mod details;
@@ -35,7 +35,7 @@ pub(super) static TARGET: Target = Target {
     ..Target::EMPTY
 };
 
-/// What does not depend on the trace. A category in grey has to be there.
+/// The constant part of the profile. A grey category is required.
 const META: &str = r#""interval":0.001,"processType":0,"product":"traceloom","stackwalk":0,"version":28,
 "preprocessedProfileVersion":48,"symbolicationNotSupported":true,"usesOnlyOneStackType":true,
 "doesNotUseFrameImplementation":true,"sourceCodeIsNotOnSearchfox":true,"extensions":{"id":[],"name":[],"baseURL":[],"length":0},
@@ -100,7 +100,7 @@ fn write_threads(pass: &mut Pass<'_>, points: &mut Points, numbering: &Numbering
     Ok(())
 }
 
-/// The curve of each trace, as changes.
+/// The memory curve of each trace, as changes.
 #[derive(Default)]
 struct Curve {
     trace: usize,
@@ -209,7 +209,7 @@ mod tests {
         let thread = |name: &str| {
             json["threads"].as_array().unwrap().iter().find(|thread| thread["name"] == name).unwrap().clone()
         };
-        // What has no thread goes to the first one.
+        // Rows without a thread go to the first one.
         let worker = thread("worker");
         assert_eq!(worker["markers"]["startTime"], json!([0, 0, 0.000007]));
         assert_eq!((&worker["markers"]["phase"], &worker["samples"]["length"]), (&json!([1, 0, 0]), &json!(2)));

@@ -1,4 +1,4 @@
-//! Events, log entries and values, gathered by thread: they become markers.
+//! Events, log entries and values, collected by thread: they become markers.
 
 use traceloom_core::{Arena, Result, Sorted, Sorter, Store, spill_row};
 
@@ -13,7 +13,7 @@ spill_row! {
         pub(super) at_ns: u64,
         pub(super) name: NameId,
         pub(super) category: NameId,
-        /// Where its details are in the store, and how long they are.
+        /// Offset of its details in the store, and their length.
         pub(super) offset: u64,
         pub(super) len: u32,
         number: u64,
@@ -44,7 +44,7 @@ impl Points {
     }
 }
 
-/// The first thread of each trace, for what belongs to no thread.
+/// The first thread of each trace, for rows that belong to no thread.
 fn first_threads(roster: &Roster) -> Vec<Option<ThreadIndex>> {
     let mut firsts = vec![None; roster.traces.len()];
     for (thread, index) in roster.threads().iter().zip(0..) {

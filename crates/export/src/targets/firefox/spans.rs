@@ -1,4 +1,4 @@
-//! Spans as markers, and as samples that each tell how long a stack stayed.
+//! Spans as markers, and as samples that are weighted with the time for which a stack was unchanged.
 
 use traceloom_core::{Loss, Result};
 
@@ -8,7 +8,7 @@ use super::{
 };
 use traceloom_passes::{Args, Layer, Look, Looks, NEVER_CLOSED, NamePool, Nest, Ordered, TOO_FAR, Timeline};
 
-/// What the spans of all threads are written with.
+/// Context for writing the spans of all threads.
 pub(super) struct Shared<'a> {
     pub(super) timeline: Timeline,
     pub(super) looks: &'a mut Looks,
@@ -23,7 +23,7 @@ pub(super) struct Spans<'a, 's> {
     shared: &'a mut Shared<'s>,
     details: Details,
     nest: Nest<Open>,
-    /// The stack at the moment, and since when.
+    /// The current stack, and since when.
     now: Option<u32>,
     since_ns: Option<u64>,
 }
@@ -40,7 +40,7 @@ impl<'a, 's> Spans<'a, 's> {
         Self { trace, shared, details: Details::default(), nest: Nest::default(), now: None, since_ns: None }
     }
 
-    /// Takes the next span of the thread.
+    /// Adds the next span of the thread.
     pub(super) fn take(&mut self, span: &Ordered, tables: &mut Tables) -> Result<()> {
         self.count_losses(span);
         let look = self.shared.looks.get(span.look)?;
@@ -51,7 +51,7 @@ impl<'a, 's> Spans<'a, 's> {
         Ok(())
     }
 
-    /// Ends what is open.
+    /// Ends the open spans.
     pub(super) fn finish(mut self, tables: &mut Tables) -> Result<()> {
         let mut nest = std::mem::take(&mut self.nest);
         nest.finish(|lane, end_ns, open| self.end(lane, end_ns, &open, tables))?;
@@ -100,7 +100,7 @@ impl<'a, 's> Spans<'a, 's> {
         self.turn_to(open.below, at_ns, tables)
     }
 
-    /// Another stack from now on.
+    /// Switches to another stack from now on.
     fn turn_to(&mut self, stack: Option<u32>, at_ns: u64, tables: &mut Tables) -> Result<()> {
         let since_ns = self.since_ns.unwrap_or(at_ns);
         let at_ns = at_ns.max(since_ns);

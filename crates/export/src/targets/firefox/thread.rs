@@ -8,24 +8,24 @@ use traceloom_core::{Result, text::json::push_string};
 use super::column::Column;
 use traceloom_passes::{Frames, LookId, Looks, NameId, NamePool, check_frames as check};
 
-/// Whether a marker lasts.
+/// Whether a marker has a duration.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Phase {
     Instant = 0,
     Interval = 1,
 }
 
-/// A marker but for its details.
+/// A marker without its details.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Marker {
     pub(super) name: NameId,
     pub(super) category: NameId,
     pub(super) start_ns: u64,
-    /// None where it is a point.
+    /// `None` if it is a point.
     pub(super) end_ns: Option<u64>,
 }
 
-/// Who a thread is.
+/// Identifies a thread.
 #[derive(Debug)]
 pub(super) struct Identity<'a> {
     pub(super) name: &'a str,
@@ -35,7 +35,7 @@ pub(super) struct Identity<'a> {
     pub(super) is_main: bool,
 }
 
-/// Samples, markers, and what they refer to.
+/// Samples and markers, and the tables that they refer to.
 #[derive(Debug)]
 pub(super) struct Tables {
     frames: Frames,
@@ -83,7 +83,7 @@ impl Tables {
         }
     }
 
-    /// The stack of a span that looks like this, on top of another one.
+    /// The stack of a span with this look, on top of another one.
     pub(super) fn stack(&mut self, below: Option<u32>, look: LookId, looks: &mut Looks) -> Result<u32> {
         let frame = self.frames.of_look(look, looks)?;
         check("distinct stacks", self.stacks.len(), self.max)?;
@@ -94,7 +94,7 @@ impl Tables {
         }))
     }
 
-    /// From then on this was the stack, for so long.
+    /// Adds a sample: this stack from `at_ns` on, for `dur_ns`.
     pub(super) fn sample(&mut self, stack: Option<u32>, at_ns: u64, dur_ns: u64) -> Result<()> {
         self.samples += 1;
         self.last_ns = Some(at_ns);
@@ -103,8 +103,8 @@ impl Tables {
         self.sample_weights.millis(dur_ns)
     }
 
-    /// Says that nothing runs at a time after all samples: the page shows the time from the first sample to the last
-    /// one, and would leave out markers and memory in use before and after.
+    /// Adds a sample without a stack at a time after all samples so far: the page shows the time from the first sample to
+    /// the last, and would leave out markers and memory in use before and after.
     pub(super) fn reach(&mut self, at_ns: Option<u64>) -> Result<()> {
         match at_ns.filter(|at_ns| self.last_ns.is_none_or(|last_ns| last_ns < *at_ns)) {
             Some(at_ns) => self.sample(None, at_ns, 0),
@@ -183,7 +183,7 @@ impl Tables {
         Ok(out.write_all(b"}")?)
     }
 
-    /// Each frame is a function too: spans say where they were declared, not which line ran.
+    /// Each frame is also a function: spans know where they were declared, not which line ran.
     fn write_frames(&mut self, out: &mut dyn Write) -> Result<()> {
         let (mut functions, mut names, mut files) = (Column::default(), Column::default(), Column::default());
         let (mut lines, mut zeros, mut nulls) = (Column::default(), Column::default(), Column::default());

@@ -1,4 +1,4 @@
-//! Log records with the spans that they lie in.
+//! Log records with the spans around them.
 
 use traceloom_core::{Arena, Limits, Result, Sorter, Store, spill_row};
 
@@ -22,7 +22,7 @@ spill_row! {
     } by (thread, ts_ns, offset)
 }
 
-/// Log records that wait until they are in the order of spans.
+/// Log records waiting to be sorted into the order of spans.
 #[derive(Debug)]
 pub(super) struct Waiting {
     lines: Sorter<Line>,
@@ -35,7 +35,7 @@ impl Waiting {
         Self { lines: Sorter::new(&Arena::new(limit)), records: Store::new(limit / 4) }
     }
 
-    /// Keeps a record that has a thread and a time; false where it has not.
+    /// Keeps a record that has a thread and a time; returns false if it lacks one.
     pub(super) fn keep(&mut self, found: &Found, record: &Wire) -> Result<bool> {
         let (Some(thread), Some(ts_ns)) = (found.thread, found.ts_ns) else { return Ok(false) };
         let offset = self.records.append(&record.bytes)?;
@@ -68,7 +68,7 @@ impl Waiting {
     }
 }
 
-/// What lies beside the stack of a thread comes after it, and is around nothing.
+/// Spans of other layers of a thread come after its stack, and enclose nothing.
 fn begins_before(span: &Ordered, line: &Line) -> bool {
     span.thread.0 < line.thread
         || span.thread.0 == line.thread && span.layer == Layer::Stack && span.ts_ns <= line.ts_ns

@@ -9,10 +9,10 @@ use traceloom_passes::{Arg, Args, Datum, NameId, NamePool, Owner, Repeats};
 /// Arguments of a row as attributes, reused from row to row.
 #[derive(Debug)]
 pub(super) struct Attributes {
-    /// The number of the field that they are.
+    /// The number of the attribute field.
     field: u32,
     keys: Repeats,
-    /// The attribute under construction, and the array that it is, if it is one.
+    /// The attribute under construction, and its array if it is one.
     pair: Wire,
     elements: Wire,
     array: Option<NameId>,
@@ -21,8 +21,8 @@ pub(super) struct Attributes {
 }
 
 impl Attributes {
-    /// As fields of this number, for messages that have attributes of these keys already: in one message, a key must not
-    /// come twice.
+    /// Attributes as fields with this number, for messages that already have attributes with these keys: a key must not
+    /// occur twice in one message.
     pub(super) fn new(field: u32, own: &[&str], names: &mut NamePool) -> Result<Self> {
         Ok(Self {
             field,
@@ -47,7 +47,7 @@ impl Attributes {
     }
 
     fn add_one(&mut self, arg: &Arg<'_>, names: &mut NamePool, out: &mut Wire) -> Result<()> {
-        // Elements of an array come one after the other.
+        // Elements of an array are consecutive.
         if arg.idx.is_none() || self.array != Some(arg.key) {
             self.close(out);
             let pair = &mut self.pair;
@@ -105,7 +105,7 @@ fn put_value(wire: &mut Wire, datum: Datum<'_>, is_bool: bool) {
         Datum::Float(number) => wire.double(value::DOUBLE, number),
         Datum::Int(flag @ (0 | 1)) if is_bool => wire.int(value::BOOL, flag),
         Datum::Int(number) => wire.int(value::INT, number),
-        // A value without a kind is none.
+        // A value without a kind means no value.
         Datum::Null => {}
         Datum::Text(text) => wire.text(value::STRING, text),
         Datum::Unsigned(number) => match i64::try_from(number) {

@@ -1,4 +1,4 @@
-//! Messages of bounded size: a resource, a scope, and spans or log records of it.
+//! Messages of bounded size: a resource, a scope, and its spans or log records.
 
 use std::io::Write;
 
@@ -7,13 +7,13 @@ use traceloom_core::Result;
 use super::fields::{data, resources, scopes};
 use crate::wire::Wire;
 
-/// Bytes of spans or log records in a message. Collectors take four megabytes at once.
+/// Maximum size of the spans or log records in a message. Collectors accept four megabytes at once.
 const BATCH_BYTES: usize = 1 << 20;
 
 /// Writes spans or log records, process by process.
 pub(super) struct Batches<'o> {
     out: &'o mut dyn Write,
-    /// The resource of each process, and whether the output has it.
+    /// The resource of each process, and whether it has been written.
     resources: Vec<(Wire, bool)>,
     scope: Wire,
     process: usize,
@@ -31,7 +31,7 @@ impl<'o> Batches<'o> {
         Self { out, resources, scope, process: 0, items: Wire::default() }
     }
 
-    /// Turns to the spans or log records of a process.
+    /// Switches to the spans or log records of a process.
     #[inline]
     pub(super) fn turn_to(&mut self, process: usize) -> Result<()> {
         if self.process != process {
@@ -48,7 +48,7 @@ impl<'o> Batches<'o> {
         if self.items.len() >= BATCH_BYTES { self.flush() } else { Ok(()) }
     }
 
-    /// Writes the rest, and the resources that nothing belongs to.
+    /// Writes the rest, and the resources that have no spans or log records.
     pub(super) fn finish(mut self) -> Result<()> {
         self.flush()?;
         for process in 0..self.resources.len() {

@@ -11,19 +11,19 @@ use super::{
 use crate::wire::Wire;
 use traceloom_passes::{EventRows, Found, Owned, OwnedSorter, Owner, Pass};
 
-/// Bytes of events in one span; readers hold a span in memory.
+/// Maximum size of the events in one span, because readers hold a span in memory.
 const MAX_BYTES: usize = 16 << 20;
 
-/// Events, to be asked for by their span.
+/// Events, looked up by their span.
 #[derive(Debug)]
 pub(super) struct SpanEvents {
     events: Owned,
-    /// How many there are that no span was asked for.
+    /// Number of events whose span was not looked up.
     left: u64,
 }
 
 impl SpanEvents {
-    /// Lays out the events that are in spans; the others are counted as lost.
+    /// Encodes the events that are in spans; the others are counted as lost.
     pub(super) fn new(pass: &mut Pass<'_>, clock: &Clock) -> Result<Self> {
         let limit = pass.options.limits.tree_bytes;
         let mut sorter = OwnedSorter::new(&Arena::new(limit), limit / 4);
@@ -55,7 +55,7 @@ impl SpanEvents {
         Ok(Self { events: sorter.finish()?, left })
     }
 
-    /// Puts the events of a span into it.
+    /// Adds the events of a span to it.
     #[inline]
     pub(super) fn put(&mut self, owner: Owner, out: &mut Wire, loss: &mut Loss) -> Result<()> {
         if self.left == 0 {
@@ -83,7 +83,7 @@ impl SpanEvents {
         Ok(())
     }
 
-    /// Counts the events whose span is not among those written.
+    /// Counts the events whose span was not written.
     pub(super) fn finish(self, loss: &mut Loss) {
         loss.lose_many("events of spans that are not shown", self.left, || "rows of events".to_owned());
     }

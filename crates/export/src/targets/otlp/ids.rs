@@ -1,12 +1,12 @@
-//! Which trace of OpenTelemetry a span belongs to, and who its parent is.
+//! Assigns spans to OpenTelemetry traces and parents.
 //!
-//! A span without a parent is the root of a trace, as a request is; frames, ranges of time and switches, of which each
-//! would be alone, are one trace for each thread. Numbers follow from those of the tables, so that what was written once
-//! and is written again has the same.
+//! A span without a parent is the root of a trace, as a request is. Frames, time ranges and switches, each of which
+//! would be a trace by itself, form one trace per thread. Ids are derived from those of the tables, so writing the same
+//! rows again gives the same ids.
 
 use traceloom_passes::{Layer, Ordered, Roster, ThreadIndex};
 
-/// The number of a span in its trace: that of its row, from 1, with a mark for switches.
+/// The id of a span in its trace: that of its row, from 1, with a mark for switches.
 #[inline]
 pub(super) fn span_id(layer: Layer, id: i64) -> [u8; 8] {
     span_number(layer, id).to_be_bytes()
@@ -16,7 +16,7 @@ fn span_number(layer: Layer, id: i64) -> u64 {
     let number = (id as u64).wrapping_add(1);
     match layer {
         Layer::Switches => number | SWITCH,
-        // The tables count from 0, so that this does not happen, but 0 would mean none.
+        // The tables count from 0, so this does not happen, but 0 would mean none.
         _ if number == 0 => SWITCH,
         _ => number,
     }
@@ -24,28 +24,28 @@ fn span_number(layer: Layer, id: i64) -> u64 {
 
 const SWITCH: u64 = 1 << 63;
 
-/// What tells traces of one file apart.
+/// Distinguishes the traces of one file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Tree(u64);
 
 impl Tree {
-    /// The number of the trace, from the file's.
+    /// The id of the trace, derived from that of the file.
     #[inline]
     pub(super) fn trace_id(self, file: u64) -> [u8; 16] {
         (u128::from(file) << 64 | u128::from(self.0)).to_be_bytes()
     }
 }
 
-/// Where a span hangs.
+/// The position of a span in its trace.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Branch {
     pub(super) tree: Tree,
     pub(super) parent_id: Option<i64>,
-    /// Whether it has a parent that is not here.
+    /// Whether its parent is missing.
     pub(super) is_torn: bool,
 }
 
-/// The open spans of the thread at work. Spans come in the order of [`traceloom_passes::SpanOrder`].
+/// The open spans of the current thread. Spans arrive in the order of [`traceloom_passes::SpanOrder`].
 #[derive(Debug, Default)]
 pub(super) struct Ancestors {
     current: Option<(ThreadIndex, Layer)>,
@@ -59,11 +59,11 @@ struct Open {
     tree: Tree,
 }
 
-/// Open spans that are looked at for a parent: it is the last one, save where spans overlap.
+/// Maximum number of open spans that are searched for a parent; it is the last one, unless spans overlap.
 const MOST_LOOKED_AT: usize = 1 << 10;
 
 impl Ancestors {
-    /// A span begins.
+    /// Starts a span.
     #[inline]
     pub(super) fn enter(&mut self, span: &Ordered, roster: &Roster) -> Branch {
         if self.current.replace((span.thread, span.layer)) != Some((span.thread, span.layer)) {
@@ -85,7 +85,7 @@ impl Ancestors {
         Branch { tree, parent_id, is_torn: parent_id != span.parent_id }
     }
 
-    /// The innermost span around a moment of a thread, behind the begins of all spans before it.
+    /// The innermost span of a thread around a point in time, after all spans that start earlier have been entered.
     pub(super) fn around(&mut self, thread: ThreadIndex, ts_ns: i64) -> Option<(Tree, i64)> {
         if self.current != Some((thread, Layer::Stack)) {
             return None;

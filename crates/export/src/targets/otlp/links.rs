@@ -1,4 +1,4 @@
-//! Flows as links: the span that a flow reaches names the one that it comes from.
+//! Flows as links: the span that a flow reaches refers to the span that it comes from.
 
 use hashbrown::HashMap;
 use traceloom_core::Result;
@@ -12,14 +12,14 @@ use super::{
 use crate::wire::Wire;
 use traceloom_passes::{LINK_TO_HIDDEN_SPAN, Layer, Link, NamePool, Ordered, Pass, Trace};
 
-/// Links by the trace and the id of the span that they lead to, each with the tree that it comes from.
+/// Links by the trace and id of the span that they lead to, each with the tree that it comes from.
 #[derive(Debug, Default)]
 pub(super) struct Links {
     by_target: HashMap<(usize, i64), Vec<(Link, Tree)>>,
 }
 
 impl Links {
-    /// Reads the links, and keeps those of which both ends are written.
+    /// Reads the links, and keeps those whose two ends are written.
     pub(super) fn new(pass: &mut Pass<'_>) -> Result<Self> {
         let mut links = Self::default();
         if pass.rows(Table::Links) == 0 {
@@ -38,7 +38,7 @@ impl Links {
         Ok(links)
     }
 
-    /// Puts the links of a span of this trace into it.
+    /// Adds the links of a span of this trace to it.
     #[inline]
     pub(super) fn put(
         &self,
@@ -63,7 +63,7 @@ impl Links {
     }
 }
 
-/// The trees of all linked spans, by trace and id; none for those that are not written.
+/// The trees of all linked spans, by trace and id; `None` for spans that are not written.
 fn trees(pass: &Pass<'_>, links: &[Link]) -> Result<HashMap<(usize, i64), Option<Tree>>> {
     let ends = links.iter().flat_map(|link| [(link.trace, link.from), (link.trace, link.to)]);
     let mut trees: HashMap<(usize, i64), Option<Tree>> = ends.map(|end| (end, None)).collect();

@@ -16,7 +16,7 @@ use traceloom_passes::{EventRows, LogRows, Owner, Pass, Point, TOO_FAR, ThreadIn
 const OWN: [&str; 7] =
     ["thread.id", "thread.name", "category", "code.file.path", "code.line.number", "format", "level"];
 
-/// Where a record is, and when if it has a time.
+/// The position of a record, and its time if it has one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
     pub(super) owner: Owner,
@@ -24,7 +24,7 @@ pub(super) struct Found {
     pub(super) ts_ns: Option<i64>,
 }
 
-/// Gives all log records, in the order of the file.
+/// Passes all log records to `take`, in file order.
 pub(super) fn pour(pass: &mut Pass<'_>, clock: &Clock, take: impl FnMut(&Found, &Wire) -> Result<()>) -> Result<()> {
     let rest = pass.rest();
     let attributes = Attributes::new(log::ATTRIBUTES, &OWN, &mut pass.names)?;
@@ -37,7 +37,7 @@ pub(super) fn pour(pass: &mut Pass<'_>, clock: &Clock, take: impl FnMut(&Found, 
     })
 }
 
-/// What one record after the other is made with.
+/// Builds one record after the other.
 struct Records<'a, 'p, F> {
     pass: &'a mut Pass<'p>,
     clock: &'a Clock,
@@ -45,7 +45,7 @@ struct Records<'a, 'p, F> {
     attributes: Attributes,
     /// The record under construction.
     wire: Wire,
-    /// The attributes of a thread, which the next record most often has too.
+    /// The attributes of a thread, which are usually the same for the next record.
     of_thread: (Option<ThreadIndex>, Wire),
 }
 
@@ -87,11 +87,11 @@ impl<F: FnMut(&Found, &Wire) -> Result<()>> Records<'_, '_, F> {
         Ok(())
     }
 
-    /// Begins a record with its time; none if the slice leaves it out.
+    /// Starts a record with its time; `None` if the row is not in the slice.
     fn begin(&mut self, point: &Point) -> Result<Option<Found>> {
         let Some((owner, thread)) = self.pass.place(point)? else { return Ok(None) };
         self.wire.clear();
-        // A record without a time has none.
+        // A record without a time stays without one.
         if let Some(ts_ns) = point.ts_ns {
             if self.clock.is_far(ts_ns, ts_ns) {
                 self.pass.loss.lose(TOO_FAR, || owner.to_string());
@@ -116,7 +116,7 @@ impl<F: FnMut(&Found, &Wire) -> Result<()>> Records<'_, '_, F> {
     }
 }
 
-/// The number that OpenTelemetry gives to a level of this name; 0 where it knows none.
+/// OpenTelemetry's number for a level with this name; 0 if it has none.
 fn severity(level: &str) -> u64 {
     const SEVERITIES: &[(&[&str], u64)] = &[
         (&["trace", "verbose"], 1),

@@ -1,6 +1,7 @@
-//! OpenTelemetry's protocol as a file: one message of traces or of logs, in parts that follow each other.
+//! OpenTelemetry's protocol as a file: one message of traces or logs, in consecutive parts.
 //!
-//! A message is the sum of its parts, so the output is written part by part, each with a process and what belongs to it.
+//! A message is the concatenation of its parts, so the output is written part by part, each with a process and its
+//! spans or log records.
 
 mod around;
 mod attributes;
@@ -45,7 +46,7 @@ pub(super) static TARGET: Target = Target {
 
 fn write(pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
     let clock = Clock::new(pass);
-    // Numbers are as the traces have them; this is about which process a thread belongs to.
+    // The traces' process and thread numbers are written unchanged; this only determines the process of each thread.
     let numbering = Numbering::new(&pass.roster, &mut Loss::default());
     let batches = Batches::new(resources(pass, &numbering)?, out);
     let mut output = Output { numbering, clock, batches };
@@ -65,14 +66,14 @@ fn write(pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
     output.batches.finish()
 }
 
-/// What spans and log records are written with.
+/// Context for writing spans and log records.
 struct Output<'o> {
     numbering: Numbering,
     clock: Clock,
     batches: Batches<'o>,
 }
 
-/// Writes log records, in the order of the file if there is no span that they could lie in.
+/// Writes log records, in file order if there are no spans that could contain them.
 fn write_logs(pass: &mut Pass<'_>, output: &mut Output<'_>) -> Result<()> {
     let mut waiting = (!pass.spans.is_empty()).then(|| Waiting::new(&pass.options.limits));
     let Output { numbering, clock, batches } = output;
@@ -108,10 +109,10 @@ fn lose_spans(pass: &mut Pass<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Where times begin that are not known: a second into 1970, since 0 means that there is no time.
+/// The start of times without a known origin: one second into 1970, because 0 means that there is no time.
 const UNKNOWN_START_NS: i64 = 1_000_000_000;
 
-/// Times since 1970, or since the begin where the traces do not know when it was.
+/// Times since 1970, or since the start if the traces do not know the time of day.
 #[derive(Debug)]
 struct Clock {
     timeline: Timeline,
@@ -135,7 +136,7 @@ impl Clock {
         self.timeline.at(ts_ns).saturating_add_signed(self.start_ns)
     }
 
-    /// Whether an interval reaches beyond what can be counted.
+    /// Whether an interval exceeds the times that can be represented.
     #[inline]
     fn is_far(&self, start_ns: i64, end_ns: i64) -> bool {
         self.timeline.is_far(start_ns, end_ns) || self.timeline.at(start_ns).checked_add_signed(self.start_ns).is_none()

@@ -1,4 +1,4 @@
-//! Processes as resources, with what the file says about itself.
+//! Processes as resources, with the attributes of the file.
 
 use hashbrown::HashMap;
 use traceloom_core::Result;
@@ -10,7 +10,7 @@ use super::{
 use crate::wire::Wire;
 use traceloom_passes::{Attribute, NumberedProcess, Numbering, Pass};
 
-/// Bytes of attributes of a file: every message repeats them.
+/// Maximum size of the attributes of a file, because every message repeats them.
 const MAX_BYTES: usize = 32 << 10;
 
 /// The resource of each process.
@@ -37,7 +37,7 @@ pub(super) fn resources(pass: &mut Pass<'_>, numbering: &Numbering) -> Result<Ve
     Ok(numbering.processes.iter().enumerate().map(resource).collect())
 }
 
-/// What each file says about itself, laid out.
+/// The encoded attributes of each file.
 fn of_files(pass: &mut Pass<'_>) -> Result<Vec<Wire>> {
     let mut files: Vec<(Wire, HashMap<String, u32>)> = Vec::new();
     pass.each_attribute(|pass, Attribute { trace, key, value }| {

@@ -1,4 +1,4 @@
-//! Spans and switches as spans.
+//! Spans and switches as OpenTelemetry spans.
 
 use traceloom_core::{Loss, Result};
 
@@ -61,7 +61,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Looks that are laid out in more bytes than these are not worth keeping.
+/// Maximum encoded size of a look that is cached.
 const MAX_LOOK_BYTES: usize = 256;
 
 /// Name, kind and attributes of a look.
@@ -89,7 +89,7 @@ pub(super) fn put_thread(out: &mut Wire, field: u32, thread: &Thread) {
     }
 }
 
-/// A place in the source.
+/// A source location.
 pub(super) fn put_source(out: &mut Wire, field: u32, file: &str, line: Option<u32>) {
     put_text(out, field, "code.file.path", file);
     if let Some(line) = line {

@@ -1,4 +1,4 @@
-//! pprof: stacks with what they cost, as compressed protobuf.
+//! pprof: stacks with their costs, as compressed protobuf.
 
 mod profile;
 
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
     use traceloom_passes::fixture::{Synthetic, written};
 
-    /// Fields of a message: number, and the number or the bytes that it holds.
+    /// The fields of a message: field number, value, bytes.
     fn fields(mut bytes: &[u8]) -> Vec<(u64, u64, Vec<u8>)> {
         fn varint(bytes: &mut &[u8]) -> u64 {
             let end = bytes.iter().position(|byte| byte & 0x80 == 0).unwrap();
@@ -134,7 +134,7 @@ mod tests {
             assert_eq!(texts.iter().filter(|other| **other == text).count(), 1, "{text} in {texts:?}");
         }
         let samples: Vec<_> = parts(2).map(|sample| super::tests::fields(sample)).collect();
-        // Locations innermost first; 695 and 305 as numbers of two bytes.
+        // Locations are innermost first; 695 and 305 take two bytes each.
         assert_eq!((&samples[0][0].2, &samples[0][1].2), (&vec![1], &vec![1, 0xb7, 5]));
         assert_eq!((&samples[1][0].2, &samples[1][1].2), (&vec![2, 1], &vec![2, 0xb1, 2]));
         assert_eq!((parts(4).count(), parts(5).count()), (2, 2));

@@ -16,10 +16,10 @@ messages! {
     }
 }
 
-/// Bytes written at once.
+/// Number of bytes written at once.
 const FULL: usize = 64 << 10;
 
-/// A profile on its way out. Texts are numbered as they are met and written at the end.
+/// A profile being written. Texts are numbered as they occur and written at the end.
 pub(super) struct Profile<'a> {
     wire: Wire,
     packed: Wire,
@@ -27,7 +27,7 @@ pub(super) struct Profile<'a> {
     names: &'a mut NamePool,
     numbers: HashMap<NameId, u64>,
     texts: Vec<NameId>,
-    /// The text that labels of threads have for a key.
+    /// The text that is the key of thread labels.
     thread_key: u64,
 }
 
@@ -42,13 +42,13 @@ impl<'a> Profile<'a> {
             texts: Vec::new(),
             thread_key: 0,
         };
-        // The first text has to be the empty one.
+        // The first text must be empty.
         profile.text("")?;
         profile.thread_key = profile.text("thread")?;
         Ok(profile)
     }
 
-    /// What the values of samples are, and which of them to show first.
+    /// The types of the sample values, and which one to show first.
     pub(super) fn head(&mut self, kinds: &[(&str, &str)], first: &str) -> Result<()> {
         for (kind, unit) in kinds {
             let (kind, unit) = (self.text(kind)?, self.text(unit)?);
@@ -147,7 +147,7 @@ impl<'a> Profile<'a> {
         Ok(self.number(id))
     }
 
-    /// The tool takes a function without a name for one that nobody knows.
+    /// The tool treats a function without a name as unknown.
     fn name(&mut self, id: NameId) -> Result<u64> {
         if self.names.get(id)?.is_empty() { self.text("(no name)") } else { Ok(self.number(id)) }
     }

@@ -18,7 +18,7 @@ const KINDS: [Kind; 3] = [
     Kind { name: "live bytes", unit: "bytes", weight: |site| site.live.bytes },
 ];
 
-/// Writes what was allocated, how often, and what is left of it.
+/// Writes the bytes and the number of allocations, and those still live.
 pub(super) fn write(pass: &mut Pass<'_>, output: &mut Output<'_>) -> Result<()> {
     let heap = Heap::new(pass, &mut output.frames)?;
     let out = &mut output.out;

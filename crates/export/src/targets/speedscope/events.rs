@@ -1,17 +1,17 @@
-//! Begins and ends of spans.
+//! Starts and ends of spans.
 
 use traceloom_core::{Loss, Result, text::number::push_u64};
 
 use super::{Output, out::Out};
 use traceloom_passes::{Layer, NEVER_CLOSED, Nest, Ordered, Pass, TOO_FAR, TOO_MANY_OVERLAP, ThreadIndex, Timeline};
 
-/// The page counts in floating-point numbers, which are exact up to here.
+/// The page uses floating-point numbers, which are exact up to this one.
 const EXACT: u64 = 1 << 53;
 
-/// Writes a profile for each layer of each thread.
+/// Writes a profile per layer of each thread.
 ///
-/// Spans that overlap lie in lanes next to each other, each of which is a profile too. A walk writes one lane of all
-/// threads, so that nothing has to be held; nearly all traces have one lane only.
+/// Spans that overlap are in parallel lanes, each of which is a separate profile. One walk writes one lane of all
+/// threads, so nothing has to be kept in memory; nearly all traces have only one lane.
 pub(super) fn write(pass: &mut Pass<'_>, output: &mut Output<'_>) -> Result<()> {
     let mut lane = 0;
     while write_lane(lane, pass, output)? {
@@ -20,7 +20,7 @@ pub(super) fn write(pass: &mut Pass<'_>, output: &mut Output<'_>) -> Result<()> 
     Ok(())
 }
 
-/// Writes one lane of all layers; tells whether there is another lane.
+/// Writes one lane of all layers; returns whether there is another lane.
 fn write_lane(wanted: usize, pass: &mut Pass<'_>, output: &mut Output<'_>) -> Result<bool> {
     let Pass { roster, looks, spans, timeline, loss, .. } = pass;
     let Output { frames, out } = output;
@@ -50,7 +50,7 @@ fn write_lane(wanted: usize, pass: &mut Pass<'_>, output: &mut Output<'_>) -> Re
     Ok(has_more)
 }
 
-/// The profile that is being written.
+/// The profile being written.
 struct Profile<'a, 'o> {
     wanted: usize,
     is_begun: bool,
@@ -79,7 +79,7 @@ impl Profile<'_, '_> {
         if lane != self.wanted {
             return Ok(());
         }
-        // Rounding never takes a time back, so that ends stay behind what they end.
+        // Times never decrease after rounding, so an end never precedes its start.
         let at = self.timeline.at(end_ns).max(self.end);
         self.event(br#"{"type":"C","frame":"#, frame, at)
     }

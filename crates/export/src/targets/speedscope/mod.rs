@@ -1,4 +1,4 @@
-//! speedscope: threads as sequences of begins and ends, allocations as stacks with weights.
+//! speedscope: threads as sequences of starts and ends, allocations as stacks with weights.
 
 mod allocations;
 mod events;
@@ -31,13 +31,13 @@ fn write(pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
     allocations::write(pass, &mut output)?;
     let Output { frames, mut out } = output;
     out.json.end_array();
-    // Profiles name frames by number; which there are is known at the end.
+    // Profiles refer to frames by number; the list of frames is complete only at the end.
     write_frames(&frames, &mut pass.names, &mut out)?;
     out.json.end_object();
     out.finish()
 }
 
-/// The profiles, and the frames that they name by number.
+/// The profiles, and the frames that they refer to by number.
 struct Output<'o> {
     frames: Frames,
     out: Out<'o>,

@@ -1,13 +1,13 @@
-//! JSON on its way out.
+//! Buffered JSON output.
 
 use std::io::Write;
 
 use traceloom_core::{Result, text::json::Writer};
 
-/// Bytes written at once.
+/// Number of bytes written at once.
 const FULL: usize = 64 << 10;
 
-/// A JSON writer that is emptied now and then.
+/// A JSON writer that is flushed periodically.
 pub(super) struct Out<'a> {
     pub(super) json: Writer,
     out: &'a mut dyn Write,

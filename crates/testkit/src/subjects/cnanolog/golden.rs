@@ -6,7 +6,7 @@ use traceloom_core::{ByteOrder, ErrorKind, Finding, Limits, Options, Records, Re
 
 use crate::subjects::hex;
 
-/// The golden of a file; nothing of it has to be taken from anywhere else.
+/// The golden of a file; nothing has to be copied from elsewhere.
 pub(super) fn reproduce(source: &Source) -> Result<Value> {
     let options = Options::default().with_limits(Limits::with(|limits| limits.findings = usize::MAX));
     let mut reader = match open(source.clone(), &options) {
@@ -40,7 +40,7 @@ pub(super) fn reproduce(source: &Source) -> Result<Value> {
     Ok(out.into())
 }
 
-/// What makes the independent reader give up, which only looks where the header points.
+/// Why the independent reader gives up; it only looks where the header points.
 fn refusal(source: &Source, reader: &Reader) -> Result<Option<String>> {
     for finding in reader.findings().kept() {
         let code = finding.rule.code;
@@ -68,7 +68,7 @@ fn value(finding: &Finding, name: &str) -> String {
 
 fn describe_dictionary(reader: &Reader, out: &mut Map<String, Value>) {
     let dictionary = reader.dictionary();
-    // Without a site there is nothing to tell the two widths by.
+    // Without a site, the two widths cannot be distinguished.
     let sized = dictionary.filter(|dictionary| !dictionary.is_empty());
     out.insert("dict_entry_size".into(), sized.map_or(Value::Null, |dictionary| json!(14 + dictionary.slots())));
     let is_spelled_nano = reader.header().has_swapped_magic() == (reader.header().order == ByteOrder::Little);
@@ -126,7 +126,7 @@ fn sites(reader: &Reader) -> Value {
     dictionary.sites().enumerate().map(site).collect()
 }
 
-/// What the golden's reader says before it walks the entries.
+/// The warnings that the golden's reader prints before it walks the entries.
 fn opening_warnings(reader: &Reader) -> Vec<String> {
     let mut warnings = Vec::new();
     for finding in reader.findings().kept() {
@@ -150,7 +150,7 @@ fn recovered(reader: &Reader, id: &str) -> Option<String> {
     Some(format!("site {id}: dictionary types {stored:?} unusable, recovered [{}]", found.join(", ")))
 }
 
-/// Where the golden's reader, which does not look for more after damage, stops.
+/// Where the golden's reader stops, which does not look for more after damage.
 #[derive(Default)]
 struct Stop {
     unknown: Option<(usize, u64, String)>,
@@ -230,7 +230,7 @@ fn arg_json(arg: Arg<'_>) -> Value {
     json!([arg.arg_type().to_string(), value])
 }
 
-/// The golden's spelling of a double: shortest digits, exponents of two digits from 1e16 and below 1e-4.
+/// A double as the golden spells it: shortest digits, exponents of two digits from 1e16 and below 1e-4.
 fn python_float(value: f64) -> String {
     let text = format!("{value:?}");
     match text.split_once('e') {

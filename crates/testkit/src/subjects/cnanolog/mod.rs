@@ -11,14 +11,14 @@ use traceloom_core::{Result, Source};
 
 use crate::{Specimen, subject::Field};
 
-/// `.clog` files; goldens come from an independent reader, texts from the original decompressor.
+/// `.clog` files; goldens come from an independent reader, texts from CNanoLog's decompressor.
 #[derive(Debug)]
 pub struct CNanoLog;
 
 impl Specimen for CNanoLog {
     type Codec = traceloom_cnanolog::CNanoLog;
 
-    /// By the document: it refuses unfinished files, unknown ids and lengths that reach too far.
+    /// According to the documentation, which rules out unfinished files, unknown ids and lengths that are too large.
     fn accepts(&self, golden: &Value) -> bool {
         let is_refused = |warning: &Value| {
             let text = warning.as_str().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Rebuilds the golden of a `.prof` file: what the original reader says of it, computed by ours.
+//! Rebuilds the golden of a `.prof` file: what easy_profiler's reader reports about it, computed by ours.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,10 +15,10 @@ use crate::subjects::hex;
 
 const LONGEST_HEADER: usize = 72;
 
-/// The golden, but for the file's name and the original's message.
+/// The golden, except for the file's name and easy_profiler's message.
 pub(super) fn reproduce(source: &Source, golden: &Value) -> Result<Value> {
     let accepted = strict_blocks(source);
-    // Cut to its header, a file has nothing that could speak for another layout than the original's.
+    // A file cut to its header has nothing that could indicate another layout than easy_profiler's.
     let header = match open(Source::bytes(source.prefix(LONGEST_HEADER)?), &Options::default()) {
         Ok(reader) if is_native(reader.header()) => header_raw(reader.header()),
         _ => Value::Null,
@@ -41,7 +41,7 @@ pub(super) fn reproduce(source: &Source, golden: &Value) -> Result<Value> {
     Ok(all)
 }
 
-/// The number of records that the original would keep, if it accepts the file.
+/// The number of records that easy_profiler would keep, if it accepts the file.
 fn strict_blocks(source: &Source) -> Option<u64> {
     let mut reader = open(source.clone(), &Options::strict()).ok()?;
     let clock = reader.clock();
@@ -61,7 +61,7 @@ fn is_kept(record: &Record<'_>, clock: Clock) -> bool {
     }
 }
 
-/// Whether the original, on the machines of the corpus, gets past the signature.
+/// Whether easy_profiler, on the machines of the corpus, accepts the signature.
 fn is_native(header: &Header) -> bool {
     !header.layout.swapped_signature && header.layout.order == ByteOrder::Little
 }
@@ -133,7 +133,7 @@ struct BlockRow {
 
 impl BlockRow {
     fn duration_ns(&self) -> u64 {
-        // The original subtracts unsigned: a block that ends before it begins wraps.
+        // easy_profiler subtracts unsigned numbers: a block that ends before it starts wraps.
         self.end_ns.wrapping_sub(self.begin_ns)
     }
 }
@@ -234,7 +234,7 @@ impl Walked {
         self.take_row(BlockRow { times, descriptor, id, value, ..BlockRow::default() })
     }
 
-    /// Takes a row as stored, and puts it into the time and the order of the file.
+    /// Adds a row as stored, converted to the time and order of the file.
     fn take_row(&mut self, mut row: BlockRow) -> Result<()> {
         (row.begin_ns, row.end_ns) = self.clock.span(row.times.0, row.times.1);
         row.file_index = self.kept;
@@ -244,7 +244,7 @@ impl Walked {
         Ok(())
     }
 
-    /// The original gives every distinct runtime name of the file an id behind those of the descriptors.
+    /// easy_profiler gives every distinct runtime name in the file an id after those of the descriptors.
     fn runtime_id(&mut self, block: &Block<'_>) -> usize {
         if block.name.text.is_empty() {
             return block.descriptor as usize;
@@ -301,7 +301,7 @@ fn own_descriptor(descriptor: &Descriptor<'_>) -> OwnedDescriptor {
     OwnedDescriptor { name: descriptor.name.text.to_vec(), block_type: descriptor.block_type, golden: golden.into() }
 }
 
-/// Prints the threads, when the places of all blocks are known.
+/// Prints the threads once the positions of all blocks are known.
 struct Printer {
     descriptors: Vec<Option<OwnedDescriptor>>,
     blocks: Vec<BlockRow>,
@@ -450,7 +450,7 @@ fn print_element(element: Element) -> Value {
         Element::Bool(value) => value.into(),
         Element::Signed(value) => value.into(),
         Element::Unsigned(value) => value.into(),
-        // The golden has nine digits of it, `%.9g`.
+        // The golden has nine digits, `%.9g`.
         Element::Float(value) if value.is_finite() => {
             format!("{value:.8e}").parse::<f64>().map_or(Value::Null, Value::from)
         }
@@ -472,7 +472,7 @@ fn color(argb: u32) -> Value {
     format!("{argb:#010x}").into()
 }
 
-/// Text as it is where it is UTF-8, else as `NAME_hex`.
+/// Text unchanged if it is UTF-8, otherwise as `NAME_hex`.
 fn insert_text(golden: &mut Map<String, Value>, name: &str, text: &[u8]) {
     match std::str::from_utf8(text) {
         Ok(text) => golden.insert(name.into(), text.into()),

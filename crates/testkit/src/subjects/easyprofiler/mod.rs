@@ -8,7 +8,7 @@ use traceloom_easyprofiler::{Header, Record, raw::SwitchOrder};
 
 use crate::{Specimen, subject::Field};
 
-/// `.prof` files; goldens come from the original 2.1.0 reader.
+/// `.prof` files; goldens come from the reader of easy_profiler 2.1.0.
 #[derive(Debug)]
 pub struct EasyProfiler;
 

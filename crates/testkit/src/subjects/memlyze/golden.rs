@@ -10,7 +10,7 @@ use traceloom_memlyze::{
 
 use crate::subjects::hex;
 
-/// The golden of a file; whether it lists the events is taken from `golden`.
+/// The golden of a file; whether it lists the events is copied from `golden`.
 pub(super) fn reproduce(source: Source, golden: &Value) -> Result<Value> {
     let options = Options::default().with_limits(Limits::with(|limits| limits.findings = usize::MAX));
     let bytes = source.len()?;
@@ -36,7 +36,7 @@ pub(super) fn reproduce(source: Source, golden: &Value) -> Result<Value> {
     }))
 }
 
-/// What makes the independent reader give up.
+/// Why the independent reader gives up.
 fn refusal(findings: &Findings) -> Option<String> {
     findings.kept().iter().find_map(|finding| {
         let value = |name| finding.values.iter().find(|(key, _)| *key == name).map(|(_, value)| value.to_string());
@@ -64,7 +64,7 @@ fn warnings(reader: &Reader) -> Vec<String> {
             code if code == rules::UNSUPPORTED_VERSION.code => Some(format!("version {}", value("found"))),
             code if code == rules::RESERVED_NONZERO.code => Some("reserved header bytes are not all zero".to_owned()),
             code if code == rules::EVENT_CUT.code => Some(format!("truncated event at {offset}")),
-            // The independent reader gives up at the varint itself, which is behind the type.
+            // The independent reader gives up at the varint itself, which comes after the type.
             code if code == rules::VARINT_PADDED.code => Some(format!("overlong varint at {}", offset + 1)),
             code if code == rules::VARINT_TOO_LONG.code => Some(format!("varint longer than 10 bytes at {offset}")),
             code if code == rules::UNKNOWN_EVENT.code => {
@@ -83,10 +83,10 @@ fn warnings(reader: &Reader) -> Vec<String> {
     warnings
 }
 
-/// Stands for a value that a finding does not carry.
+/// Represents a value that a finding does not have.
 static NONE: traceloom_core::Value = traceloom_core::Value::Text(String::new());
 
-/// The three sections from our tables, and whatever else stands in the text.
+/// The three sections from our tables, and everything else in the text.
 fn metadata(text: &[u8], tables: &Metadata) -> Result<Value> {
     if text.is_empty() {
         return Ok(json!({}));
@@ -120,7 +120,7 @@ struct Walk {
     events: Vec<Value>,
     counts: [u64; 4],
     parsed: u64,
-    /// Every delta added, and runs of equal ones counted once: both rules, whatever the dialect.
+    /// The sum of all deltas, with runs of equal ones counted once: both rules, whatever the dialect.
     sum_us: u128,
     batches_us: u128,
     run: Option<u64>,
@@ -152,7 +152,7 @@ impl Walk {
         let end = located.offset + located.len;
         match located.record {
             Record::Metadata(text) => self.text.extend_from_slice(text),
-            // The independent reader stops where a varint is padded; ours reads on.
+            // The independent reader stops at a padded varint; ours continues.
             event if is_padded(&event) => return Ok(false),
             Record::Alloc(alloc) => {
                 self.memory(alloc.delta_us, alloc.address);
@@ -222,7 +222,7 @@ impl Walk {
     }
 }
 
-/// Whether a varint of an event is longer than it has to be.
+/// Whether a varint of an event is longer than necessary.
 fn is_padded(record: &Record<'_>) -> bool {
     let padding = match record {
         Record::Alloc(alloc) => alloc.padding,

@@ -8,15 +8,15 @@ use traceloom_memlyze::{Header, Record, raw::Packing};
 
 use crate::{Specimen, subject::Field};
 
-/// `.mlyze` files; goldens come from an independent reader that was written from the document.
+/// `.mlyze` files; goldens come from an independent reader that was written from the documentation.
 #[derive(Debug)]
 pub struct Memlyze;
 
 impl Specimen for Memlyze {
     type Codec = traceloom_memlyze::Memlyze;
 
-    /// By the document's seven rules. Traces of the upstream tracer are exempt from the fourth, that all ids
-    /// exist: their metadata is empty.
+    /// According to the documentation's seven rules. Traces of the upstream tracer are exempt from the fourth, that all
+    /// ids exist: their metadata is empty.
     fn accepts(&self, golden: &Value) -> bool {
         let is_growth = golden["metadata"] == json!({"stack_traces": {}, "files": {}, "functions": {}})
             && golden["summary"]["all_addresses_zero"] == true
@@ -45,9 +45,9 @@ impl Specimen for Memlyze {
         Some(("header start", 8..16))
     }
 
-    /// The lowest bit of a number changes nothing about the length of its varint.
+    /// Changing the lowest bit of a number does not change the length of its varint.
     fn changes(header: &Header) -> impl FnMut(&mut Record<'_>, usize) -> Option<Field> {
-        // The events of a block have no bytes of their own.
+        // The events of a block have no bytes in the file.
         let is_plain = header.packing() != Packing::Blocks;
         move |record, len| match record {
             Record::Alloc(alloc) if is_plain => {

@@ -1,4 +1,4 @@
-//! The goldens of NYTProf profiles: what Devel::NYTProf's stream reader delivers and what its loader computes.
+//! The goldens of NYTProf profiles: the output of Devel::NYTProf's stream reader and loader.
 
 use serde_json::{Value, json};
 use traceloom_core::{Options, Records, Result, Source};
@@ -19,13 +19,13 @@ pub(super) fn reproduce(source: Source, golden: &Value) -> Result<Value> {
     Ok(ours)
 }
 
-/// Of a damaged file at least what an independent reader salvages has to come out; more is welcome.
+/// From a damaged file, our reader must recover at least what an independent reader does; more is welcome.
 fn damaged(source: Source, golden: &Value) -> Result<Value> {
     let mut ours = golden.clone();
     let wanted = golden["salvage_chunks"].as_u64().unwrap_or(u64::MAX);
     let salvaged = match open(source, &Options::default()) {
         Ok(mut reader) => {
-            // The version is a chunk too.
+            // The version is a chunk, too.
             let mut count = 1;
             while let Some(located) = reader.next()? {
                 count += u64::from(chunk(&located.record).is_some());
@@ -38,7 +38,7 @@ fn damaged(source: Source, golden: &Value) -> Result<Value> {
     Ok(ours)
 }
 
-/// `NAME.chunks.json`; what the golden says about the original itself is taken over.
+/// `NAME.chunks.json`; what the golden says about Devel::NYTProf itself is copied.
 fn chunks(source: Source, golden: &Value) -> Result<Value> {
     let mut reader = open(source, &Options::default())?;
     let mut chunks = vec![json!(["VERSION", reader.header().major, reader.header().minor])];
@@ -56,7 +56,7 @@ fn chunks(source: Source, golden: &Value) -> Result<Value> {
     let mut ours = json!({ "file": golden["file"], "reader": golden["reader"] });
     if let Some(error) = golden.get("error") {
         ours["error"] = error.clone();
-        // The original gave up here; what it delivered before is the beginning of what we read.
+        // Devel::NYTProf gave up here; its output before that is the start of ours.
         chunks.truncate(golden["chunks"].as_array().map_or(0, Vec::len));
         string_tags.truncate(golden["string_tags"].as_str().map_or(0, str::len));
     }
@@ -84,7 +84,7 @@ fn strings<'a>(record: &Record<'a>) -> impl Iterator<Item = Str<'a>> + use<'a> {
     strings.into_iter().flatten()
 }
 
-/// A record with its fields in the order of the original's callbacks; a line without a value is none.
+/// A record with its fields in the order of Devel::NYTProf's callbacks; `None` for a line without a value.
 fn chunk(record: &Record<'_>) -> Option<Value> {
     Some(match record {
         Record::Comment(line) => json!(["COMMENT", text(&[line, &b"\n"[..]].concat())]),
@@ -116,9 +116,9 @@ fn chunk(record: &Record<'_>) -> Option<Value> {
     })
 }
 
-/// `NAME.summary.json`; what the golden says about the original itself is taken over.
+/// `NAME.summary.json`; what the golden says about Devel::NYTProf itself is copied.
 fn summaries(source: Source, golden: &Value) -> Result<Value> {
-    // Where the original dies there is nothing to compare; the verdict says that we refuse the file as well.
+    // If Devel::NYTProf dies, there is nothing to compare; the verdict checks that we refuse the file, too.
     if golden["raw"].get("error").is_some() {
         return Ok(golden.clone());
     }
@@ -132,7 +132,7 @@ fn summaries(source: Source, golden: &Value) -> Result<Value> {
     Ok(ours)
 }
 
-/// Text as the goldens have it: ASCII as it is, anything else in hexadecimal.
+/// Text in the form of the goldens: ASCII unchanged, anything else in hexadecimal.
 pub(super) fn text(bytes: &[u8]) -> Value {
     match std::str::from_utf8(bytes) {
         Ok(text) if text.is_ascii() => text.into(),
@@ -140,8 +140,8 @@ pub(super) fn text(bytes: &[u8]) -> Value {
     }
 }
 
-/// Spells text as the golden does where the bytes are the same: the original forgets to clear its flag
-/// for UTF-8, so that only the bytes count.
+/// Spells text like the golden if the bytes are the same: Devel::NYTProf does not clear its UTF-8 flag, so only the
+/// bytes count.
 fn take_flags(ours: &mut Value, golden: &Value) {
     if let Some(flagged) = golden.get("u").and_then(Value::as_str)
         && *ours == text(flagged.as_bytes())

@@ -14,7 +14,7 @@ use traceloom_nytprof::{Header, Record, open};
 
 use crate::{Specimen, subject::Field, zlib::unpacked};
 
-/// Profiles of Devel::NYTProf; goldens come from its own reader and loader.
+/// Profiles of Devel::NYTProf; goldens come from its reader and loader.
 #[derive(Debug)]
 pub struct Nytprof;
 
@@ -48,7 +48,7 @@ impl Specimen for Nytprof {
         &["README.md", ".callgrind.txt", ".csv.txt", ".folded.txt"]
     }
 
-    /// The lowest bit of a number changes nothing about its length.
+    /// Changing the lowest bit of a number does not change its length.
     fn changes(_header: &Header) -> impl FnMut(&mut Record<'_>, usize) -> Option<Field> {
         |record, len| {
             if record.odd_bytes().is_some() {
@@ -71,12 +71,12 @@ impl Specimen for Nytprof {
                 _ => return None,
             };
             *number ^= 1;
-            // The tag stays.
+            // The tag is kept.
             Some((field, 1..len))
         }
     }
 
-    /// A statement counts as of the moment when it starts.
+    /// A statement counts by its start.
     fn moment(record: &Record<'_>) -> Option<&'static str> {
         matches!(record, Record::TimeLine(_) | Record::TimeBlock(_)).then_some("statement")
     }

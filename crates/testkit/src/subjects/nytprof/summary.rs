@@ -1,4 +1,4 @@
-//! A loaded profile as the goldens have it.
+//! A loaded profile in the form of the goldens.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ fn pairs(pairs: &BTreeMap<Vec<u8>, Vec<u8>>) -> Value {
     pairs.iter().map(|(key, value)| (String::from_utf8_lossy(key).into_owned(), text(value))).collect()
 }
 
-/// What the loader computes.
+/// The numbers that the loader computes.
 fn numbers(profile: &Profile) -> Value {
     let mut numbers = json!({
         "total_stmts_discounted": profile.stmts_discounted,
@@ -51,7 +51,7 @@ fn numbers(profile: &Profile) -> Value {
     numbers
 }
 
-/// What the file says, and the numbers as Perl prints them.
+/// The attributes of the file, and numbers as Perl prints them.
 fn attributes(profile: &Profile, numbers: &Value) -> Value {
     let mut attributes = pairs(&profile.attributes);
     for (key, number) in numbers.as_object().into_iter().flatten() {

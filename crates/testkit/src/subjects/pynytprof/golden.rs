@@ -23,15 +23,15 @@ pub(super) fn reproduce(source: Source, golden: &Value) -> Result<Value> {
     Ok(ours.finish(dialect, golden))
 }
 
-/// Built as the records come.
+/// Built as records arrive.
 struct Golden<'a> {
     file: &'a [u8],
     json: Value,
     chunks: Vec<Value>,
-    /// Bytes from the first chunk on that cannot be read whole.
+    /// Number of bytes from the first chunk on that cannot be read completely.
     unread: Option<u64>,
     has_newline: bool,
-    /// Where the records of the real stream begin.
+    /// Index of the first record of the real stream.
     tokens_at: Option<usize>,
 }
 
@@ -90,7 +90,7 @@ impl<'a> Golden<'a> {
         self.chunks.push(json);
     }
 
-    /// Bytes behind the end, or a chunk whose length is a lie.
+    /// Bytes after the end, or a chunk with a wrong length.
     fn take_residue(&mut self, located: &Located<Record<'_>>, bytes: &[u8]) {
         let has_ended = self.chunks.last().is_some_and(|chunk| chunk["tag"] == "E");
         if let ([tag, length @ ..], false, None) = (bytes, has_ended, self.unread) {
@@ -121,7 +121,7 @@ impl<'a> Golden<'a> {
         }
     }
 
-    /// What the golden says about other readers is taken over.
+    /// What the golden says about other readers is copied.
     fn finish(self, dialect: Dialect, golden: &Value) -> Value {
         let mut ours = self.json;
         ours["dialect"] = match dialect {

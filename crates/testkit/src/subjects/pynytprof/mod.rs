@@ -1,4 +1,4 @@
-//! The dialect of Pynytprof under test.
+//! Pynytprof's dialect under test.
 
 mod golden;
 
@@ -13,7 +13,7 @@ use traceloom_nytprof::pynytprof::{Header, Record, open};
 
 use crate::{Specimen, subject::Field, zlib::unpacked};
 
-/// Profiles of Pynytprof; goldens come from an independent reader that was written from its document and history.
+/// Profiles of Pynytprof; goldens come from an independent reader that was written from its documentation and history.
 #[derive(Debug)]
 pub struct Pynytprof;
 
@@ -24,7 +24,7 @@ impl Specimen for Pynytprof {
         unpacked(bytes, open(Source::bytes(bytes), &Options::default()))
     }
 
-    /// By the document's rules: its chunks in its order, each as it says, and nothing else.
+    /// According to the documentation: its chunks in its order, each as specified, and nothing else.
     fn accepts(&self, golden: &Value) -> bool {
         let chunks: Vec<&Value> = golden["chunks"].as_array().into_iter().flatten().collect();
         let tags: String = chunks.iter().filter_map(|chunk| chunk["tag"].as_str()).collect();
@@ -48,7 +48,7 @@ impl Specimen for Pynytprof {
         vec![input.with_extension("pyn.json")]
     }
 
-    /// The lowest bit of a number changes nothing about its length.
+    /// Changing the lowest bit of a number does not change its length.
     fn changes(_header: &Header) -> impl FnMut(&mut Record<'_>, usize) -> Option<Field> {
         |record, len| {
             let (number, field) = match record {
@@ -71,7 +71,7 @@ impl Specimen for Pynytprof {
         false
     }
 
-    /// All of it is sums.
+    /// The format holds only sums.
     fn moment(_record: &Record<'_>) -> Option<&'static str> {
         None
     }

@@ -1,4 +1,4 @@
-//! Builds from our records what the original reader makes of a Web Tracing Framework file, its mistakes included.
+//! Builds from our records what WTF's reader makes of a file, including its mistakes.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,11 +13,12 @@ use traceloom_wtf::{
 
 use super::golden_json::{header_info, header_json, value_json};
 
-/// What holds a golden for files that the original misreads: it decodes events by the first signature of their name.
+/// The parts of a golden that are wrong for files that WTF misreads: it decodes events with the first signature of
+/// their name.
 const MISREAD: [&str; 5] = ["zones", "statistics", "eventTypes", "firstEventTimeUs", "lastEventTimeUs"];
 
-/// Builds the golden of a file from our records. What is not about reading (`queries`, `log`, the wording of
-/// `errors`) is taken over, and so are the tables of a file that the original misreads.
+/// Builds the golden of a file from our records. Parts that are not about reading (`queries`, `log`, the wording of
+/// `errors`) are copied, and so are the tables of a file that WTF misreads.
 pub(super) fn reproduce(source: Source, golden: &Json) -> Result<Json> {
     let is_misread = misreads(&source);
     let mut ours = Reference::load(source).into_json();
@@ -33,13 +34,13 @@ pub(super) fn reproduce(source: Source, golden: &Json) -> Result<Json> {
     Ok(Json::Object(ours))
 }
 
-/// What the original would hold after loading a file, in the words of the goldens; nothing where it refuses it.
+/// WTF's data after loading a file, in the form of the goldens; `None` if it refuses the file.
 pub(super) fn tables(source: Source) -> Option<Json> {
     let reference = Reference::load(source);
     reference.ok.then(|| Json::Object(reference.into_json()))
 }
 
-/// Whether two definitions share a name so that the original stumbles.
+/// Whether two definitions share a name in a way that WTF misreads.
 fn misreads(source: &Source) -> bool {
     let Ok(mut reader) = open(source.clone(), &Options::default()) else { return false };
     while let Ok(Some(_)) = reader.next() {}
@@ -65,7 +66,7 @@ struct ZoneEvents {
     events: Vec<Stored>,
 }
 
-/// What the original holds after loading.
+/// WTF's data after loading.
 struct Reference {
     types: Vec<Type>,
     by_name: HashMap<String, usize>,
@@ -136,7 +137,7 @@ impl Reference {
                 }
                 Ok(Some(located)) => match located.record {
                     Record::Chunk(chunk) => {
-                        // The original never reads events in JSON.
+                        // WTF never reads events in JSON.
                         skips = chunk.carried && seen > json_lists;
                         json_lists = seen;
                     }
@@ -214,7 +215,7 @@ impl Reference {
         self.zone(event.zone as usize).events.push(stored);
     }
 
-    /// The original reads past the end of the buffer and finds nothing there.
+    /// WTF reads past the end of the buffer and finds nothing there.
     fn insert_torn(&mut self, bytes: &[u8], reader: &Reader) {
         let wire_id = u32::from_le_bytes(*bytes.first_chunk().unwrap());
         let kind = reader.types().by_wire(wire_id).unwrap();
@@ -276,7 +277,7 @@ impl Reference {
         if kind.flags & 0x58 != 0 {
             json["hidden"] = json!(true);
         }
-        // The original stores the end in the event and takes 0 for none.
+        // WTF stores the end in the event, and 0 means none.
         if let Some(end) = nest.end.filter(|end| *end != 0) {
             let total = end - event.time;
             json["end"] = json!(end);
@@ -350,7 +351,7 @@ impl Reference {
         json!(ranges)
     }
 
-    /// One row per visible type; the original forgets the last event of every zone.
+    /// One row per visible type; WTF omits the last event of every zone.
     fn statistics(&self, zones: &[Json]) -> Json {
         let mut rows: BTreeMap<usize, ([i64; 4], f64)> = BTreeMap::new();
         for zone in zones {
@@ -386,7 +387,7 @@ impl Reference {
         rows.collect()
     }
 
-    /// The type that the original makes up for a generic scope or time stamp.
+    /// The type that WTF makes up for a generic scope or time stamp.
     fn on_demand(&mut self, name: Option<&str>, class: EventClass) -> usize {
         let fallback = if class == EventClass::SCOPE { "unnamed.scope" } else { "unnamed.instance" };
         let text = name.filter(|name| !name.is_empty()).unwrap_or(fallback);
@@ -453,7 +454,7 @@ impl Scopes {
                     if class == 1 {
                         stack.push(index);
                     }
-                    // What is both internal and appended counts twice, unless it is the built-in one.
+                    // An event that is both internal and appended counts twice, unless it is the built-in one.
                     self.hidden += usize::from(flags & 8 != 0 && name != "wtf.scope#appendData");
                     if flags & 16 != 0 {
                         self.hidden += 1;
@@ -490,7 +491,7 @@ impl Scopes {
         [nested[scope].children, nested[scope].system] = std::mem::take(&mut times[top]);
         if top > 0 {
             times[top - 1][0] += duration;
-            // The flags of the wrong scope, and the time is not handed further up.
+            // WTF uses the flags of the wrong scope, and does not pass the time further up.
             if reference.types[events[stack[top - 1]].kind].flags & 4 != 0 {
                 times[top - 1][1] += duration;
             }

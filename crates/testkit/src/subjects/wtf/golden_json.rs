@@ -1,10 +1,10 @@
-//! Headers and values of Web Tracing Framework files in the words of the goldens.
+//! Headers and values of Web Tracing Framework files in the form of the goldens.
 
 use serde_json::{Value as Json, json};
 use traceloom_core::{Options, Records, Source};
 use traceloom_wtf::{Array, FileInfo, Value, open, raw::Element};
 
-/// Our reading of a file header, through a file that holds nothing else.
+/// Our reading of a file header, from a file that holds nothing else.
 pub(super) fn header_info(text: &[u8]) -> FileInfo {
     let mut out = Vec::new();
     for word in [0xDEAD_BEEF_u32, 0, 10, 1, 1, 36 + text.len().next_multiple_of(4) as u32, u32::MAX, u32::MAX, 1] {

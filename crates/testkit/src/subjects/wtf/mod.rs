@@ -9,12 +9,12 @@ use traceloom_wtf::{Container, Encoding, Header, Record, Role};
 
 use crate::{Specimen, subject::Field};
 
-/// `.wtf-trace`, `.wtf-json` and `.wtf-calls` files; goldens come from the original reader.
+/// `.wtf-trace`, `.wtf-json` and `.wtf-calls` files; goldens come from WTF's reader.
 #[derive(Debug)]
 pub struct Wtf;
 
 impl Wtf {
-    /// What the original holds after loading a file, in the words of the goldens; nothing where it refuses it.
+    /// WTF's data after loading a file, in the form of the goldens; `None` if it refuses the file.
     pub fn tables(source: Source) -> Option<Value> {
         golden::tables(source)
     }
@@ -52,12 +52,12 @@ impl Specimen for Wtf {
                 }
                 _ => return None,
             };
-            // What was decoded from text has no bytes of its own.
+            // Records decoded from text have no bytes in the file.
             (!is_carried).then_some((field, at..at + 4))
         }
     }
 
-    /// A mark is none: it lasts until the next one.
+    /// A mark does not count: it lasts until the next one.
     fn moment(record: &Record<'_>) -> Option<&'static str> {
         let Record::Event(event) = record else { return None };
         match event.kind.role {
