@@ -1,4 +1,4 @@
-//! Blocks of logs of 1.2 and 1.3: everything behind the header lies in them, and each can be read without the others.
+//! Blocks of 1.2 and 1.3 logs: everything after the header is in blocks, each of which can be read without the others.
 
 use std::io::{self, Write};
 
@@ -9,17 +9,17 @@ use crate::{
     raw::{BLOCK_HEADER_BYTES, CNANOLOG_BLOCK_MAGIC, MAX_BLOCK_BYTES},
 };
 
-/// What stands in front of the contents of a block.
+/// The head of a block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Head {
     pub(crate) plain_bytes: usize,
-    /// As many as the plain ones if they are stored as they are.
+    /// Equal to the number of plain bytes if the contents are not compressed.
     pub(crate) stored_bytes: usize,
     checksum: u32,
 }
 
 impl Head {
-    /// Reads a head; the error says why it is none.
+    /// Reads a head; the error says why the bytes are not a head.
     pub(crate) fn read(bytes: &[u8], layout: Layout) -> Result<Self, &'static str> {
         let (magic, head) =
             Self::fields(bytes, layout.order).map_err(|_| "the file ends inside the head of a block")?;
@@ -42,12 +42,12 @@ impl Head {
         Ok((magic, Self { plain_bytes, stored_bytes, checksum: cursor.u32("crc32")? }))
     }
 
-    /// Whether the contents can be told from other bytes: they have a checksum, or are LZ4 data of a known length.
+    /// Whether the contents can be verified: they have a checksum, or are LZ4 data of a known length.
     pub(crate) fn is_checkable(&self, layout: Layout) -> bool {
         layout.has_checksums || self.stored_bytes < self.plain_bytes
     }
 
-    /// Unpacks the contents of a block; they are zeros if that is impossible.
+    /// Unpacks the contents of a block; if that is impossible, they are zeros.
     pub(crate) fn unpack(&self, stored: &[u8], layout: Layout, plain: &mut Vec<u8>) -> Result<(), Damage> {
         plain.clear();
         plain.resize(self.plain_bytes, 0);
@@ -63,8 +63,7 @@ impl Head {
         Ok(())
     }
 
-    /// The head that these contents had before it was damaged, if a checksum or a length that is still right proves it;
-    /// `plain` has room for any block.
+    /// The head before it was damaged, if a checksum or an intact length proves it; `plain` has room for any block.
     pub(crate) fn heal(damaged: &[u8], contents: &[u8], layout: Layout, plain: &mut [u8]) -> Option<Self> {
         let (_, old) = Self::fields(damaged, layout.order).ok()?;
         let stored_bytes = contents.len();
@@ -83,23 +82,23 @@ impl Head {
     }
 }
 
-/// What can be wrong with the contents of a block.
+/// Damage to the contents of a block.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Damage {
-    /// The contents are there, and some of them are wrong.
+    /// The contents can be read, but some are wrong.
     Checksum,
-    /// There are no contents.
+    /// The contents cannot be read.
     Malformed,
 }
 
-/// An output that puts everything into blocks if the header says so.
+/// An output that packs everything into blocks if the header says so.
 #[derive(Debug)]
 pub(crate) struct Packer<W> {
     out: W,
     layout: Option<Layout>,
 }
 
-/// How blocks are laid out.
+/// The layout of blocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
     pub(crate) order: ByteOrder,
@@ -108,12 +107,12 @@ pub(crate) struct Layout {
 }
 
 impl<W> Packer<W> {
-    /// Nothing is put into blocks yet: a header is not.
+    /// Does not use blocks yet, because a header is not in a block.
     pub(crate) fn new(out: W) -> Self {
         Self { out, layout: None }
     }
 
-    /// The header has been written.
+    /// Called after the header has been written.
     pub(crate) fn begin(&mut self, header: &Header) {
         self.layout = Layout::of(header);
     }
@@ -128,7 +127,7 @@ impl<W> Packer<W> {
 }
 
 impl<W: Write> Write for Packer<W> {
-    /// A block for each call: what comes at once are whole records.
+    /// Makes one block per call, because each call passes whole records.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let Some(layout) = self.layout else { return self.out.write(bytes) };
         for plain in bytes.chunks(MAX_BLOCK_BYTES) {
@@ -143,7 +142,7 @@ impl<W: Write> Write for Packer<W> {
 }
 
 impl Layout {
-    /// The layout that a header declares; `None` if nothing lies in blocks.
+    /// The layout that a header declares; `None` if there are no blocks.
     pub(crate) fn of(header: &Header) -> Option<Self> {
         let (is_compressed, has_checksums) = (header.is_compressed(), header.has_checksums());
         (is_compressed || has_checksums).then_some(Self { order: header.order, is_compressed, has_checksums })

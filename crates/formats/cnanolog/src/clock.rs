@@ -1,4 +1,4 @@
-//! Turns ticks into time.
+//! Converts ticks to time.
 
 use crate::Header;
 
@@ -8,14 +8,14 @@ const NANOS: u64 = 1_000_000_000;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clock {
     frequency: u64,
-    /// Seconds per tick, about: a first guess that saves a division.
+    /// Approximate seconds per tick: a first guess that saves a division.
     seconds: f64,
     start_ticks: u64,
     start_sec: i64,
     start_nsec: i32,
 }
 
-/// A point in time: seconds since 1970 and the nanoseconds after them.
+/// A point in time: seconds since 1970 and additional nanoseconds.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Moment {
     /// Seconds since 1970, rounded down.
@@ -44,7 +44,7 @@ impl Clock {
         Self { frequency, seconds: 1.0 / frequency as f64, start_ticks, start_sec, start_nsec }
     }
 
-    /// Seconds and nanoseconds since the start, both rounded down; a frequency of 0 counts nanoseconds.
+    /// Seconds and nanoseconds since the start, both rounded down; a frequency of 0 means nanoseconds.
     ///
     /// Ticks before the start are negative: the counter is 64 bits wide and the difference wraps.
     #[inline]
@@ -54,7 +54,7 @@ impl Clock {
         match (diff < 0, nanos, exact) {
             (false, _, _) => (whole as i64, nanos as u32),
             (true, 0, true) => ((whole as i64).wrapping_neg(), 0),
-            // Rounding down means one more nanosecond back when the division left a rest.
+            // Rounding down means one more nanosecond back if the division left a remainder.
             (true, _, true) => ((whole as i64).wrapping_neg() - 1, (NANOS - nanos) as u32),
             (true, _, false) => ((whole as i64).wrapping_neg() - 1, (NANOS - 1 - nanos) as u32),
         }
@@ -80,12 +80,12 @@ impl Clock {
         Moment { sec, nsec: nsec.rem_euclid(NANOS as i64) as u32 }
     }
 
-    /// The time of day at which the log was started.
+    /// The time of day at which the log started.
     pub fn start(&self) -> Moment {
         self.moment(self.start_ticks)
     }
 
-    /// Whole seconds, nanoseconds after them, and whether that is exact.
+    /// Whole seconds, additional nanoseconds, and whether the result is exact.
     #[inline]
     fn split(&self, ticks: u64) -> (u64, u64, bool) {
         let frequency = self.frequency;
@@ -106,10 +106,10 @@ impl Clock {
         }
     }
 
-    /// `value / frequency`, exactly; where the guess can be off by more than one, by division.
+    /// `value / frequency`, exactly; uses a division if the guess can be off by more than one.
     #[inline]
     fn divide(&self, value: u64) -> u64 {
-        // Beyond these the guess may be off by more than one, or the products may overflow.
+        // Beyond these values, the guess may be off by more than one, or the products may overflow.
         if value >= 1 << 62 || self.frequency >= 1 << 62 {
             return value / self.frequency;
         }

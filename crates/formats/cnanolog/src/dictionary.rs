@@ -1,4 +1,4 @@
-//! The sites and levels of a file: what its entries mean.
+//! The sites and levels of a file, which give its entries their meaning.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -17,14 +17,14 @@ pub struct Dictionary {
     bytes: Vec<u8>,
     slots: usize,
     sites: Vec<StoredSite>,
-    /// The types that hold, of all sites; differs from the stored table where that was repaired.
+    /// The valid types of all sites; they differ from the stored table if that was repaired.
     types: Vec<ArgType>,
     ids: Ids,
     levels: Vec<(u8, Vec<u8>)>,
     numbering: Numbering,
-    /// Byte order of the sites as stored.
+    /// Byte order of the stored sites.
     stored_order: ByteOrder,
-    /// Byte order of the arguments; another one where the dictionary was lent to a file of that order.
+    /// Byte order of the arguments; it may differ if the dictionary comes from another file.
     order: ByteOrder,
     prefers: Form,
     /// The run that numbered the sites, if known.
@@ -45,7 +45,7 @@ struct StoredSite {
 
 #[derive(Clone, Debug)]
 enum Ids {
-    /// Ids are positions, as the library numbers them.
+    /// Ids equal indices, as the library numbers them.
     Dense,
     Sparse(HashMap<u32, u32>),
 }
@@ -80,17 +80,17 @@ impl Dictionary {
         self.sites.len()
     }
 
-    /// Whether there is no site.
+    /// Whether there are no sites.
     pub fn is_empty(&self) -> bool {
         self.sites.is_empty()
     }
 
-    /// Slots of the type tables: 16 or 50.
+    /// Number of slots in the type tables: 16 or 50.
     pub fn slots(&self) -> usize {
         self.slots
     }
 
-    /// The site at a position.
+    /// The site at an index.
     #[inline]
     pub fn site(&self, index: usize) -> Option<Site<'_>> {
         let at = self.sites.get(index)?.at as usize;
@@ -102,7 +102,7 @@ impl Dictionary {
         (0..self.len()).filter_map(|index| self.site(index))
     }
 
-    /// Position of the site with this id; of two with the same id the later one.
+    /// Index of the site with this id; the last one if several have it.
     #[inline]
     pub fn find(&self, id: u32) -> Option<u32> {
         match &self.ids {
@@ -111,7 +111,7 @@ impl Dictionary {
         }
     }
 
-    /// The argument types of a site that hold, repaired where the stored ones cannot be.
+    /// The valid argument types of a site, repaired if the stored ones are impossible.
     #[inline]
     pub fn types(&self, index: usize) -> Option<Types<'_>> {
         let site = self.sites.get(index)?;
@@ -136,12 +136,12 @@ impl Dictionary {
         self.levels.iter().map(|(level, name)| (*level, name.as_slice()))
     }
 
-    /// Whose numbers the built-in levels have.
+    /// How the built-in levels are numbered.
     pub fn numbering(&self) -> Numbering {
         self.numbering
     }
 
-    /// The form that ambiguous arguments are read in.
+    /// The form in which ambiguous arguments are read.
     pub fn prefers(&self) -> Form {
         self.prefers
     }
@@ -151,7 +151,7 @@ impl Dictionary {
         self.order
     }
 
-    /// The name of a level, if it has one; the original calls the others `LEVEL_n`.
+    /// The name of a level, if it has one; CNanoLog calls the others `LEVEL_n`.
     pub fn level_name(&self, level: u8) -> Option<&[u8]> {
         if let Some(name) = self.numbering.name(level) {
             return Some(name.as_bytes());
@@ -159,27 +159,27 @@ impl Dictionary {
         self.levels.iter().find(|(number, _)| *number == level).map(|(_, name)| name.as_slice())
     }
 
-    /// Where a site lies, counted from the first one.
+    /// Offset of a site from the first one.
     pub(crate) fn site_offset(&self, index: usize) -> u64 {
         self.sites.get(index).map_or(0, |site| site.at.into())
     }
 
-    /// The dictionary is to explain the entries of a file of this order.
+    /// Uses the dictionary for the entries of a file with this byte order.
     pub(crate) fn lend_to(&mut self, order: ByteOrder) {
         self.order = order;
     }
 
-    /// Its sites have the numbers of this run.
+    /// Sets the run that numbered the sites.
     pub(crate) fn set_run(&mut self, run: Option<Run>) {
         self.run = run;
     }
 
-    /// Whether its sites are known to have the numbers of this run.
+    /// Whether the sites are known to be numbered by this run.
     pub(crate) fn is_of_run(&self, run: Option<Run>) -> bool {
         run.is_some() && self.run == run
     }
 
-    /// Sites that are no longer found by their ids.
+    /// Removes sites from the lookup by id.
     pub(crate) fn withdraw(&mut self, sites: &BTreeSet<usize>) {
         if !sites.is_empty() {
             let ids = self
@@ -202,7 +202,7 @@ impl Dictionary {
         self.levels.push((level.level, level.name.to_vec()));
     }
 
-    /// Takes over the bytes of all sites and where each begins.
+    /// Stores the bytes of all sites and the offset of each.
     pub(crate) fn fill(&mut self, bytes: Vec<u8>, slots: usize, starts: &[u32], limits: &Limits) -> Result<()> {
         limits.check_entries("log sites", starts.len() as u64)?;
         self.bytes = bytes;
@@ -233,7 +233,7 @@ impl Dictionary {
         self.close_types(index);
     }
 
-    /// The types from `types_at` to the end of the list are those of this site.
+    /// Assigns the types from `types_at` to the end of the list to this site.
     fn close_types(&mut self, index: usize) {
         let Some(site) = self.sites.get_mut(index) else { return };
         let codes = self.types.get(site.types_at as usize..).unwrap_or_default();
@@ -241,7 +241,7 @@ impl Dictionary {
         site.numbers = Types::new(codes).numbers.min(u8::MAX.into()) as u8;
     }
 
-    /// Ids in file order, and whether they are the positions.
+    /// Whether the ids, in file order, equal the indices.
     pub(crate) fn has_dense_ids(&self) -> bool {
         matches!(self.ids, Ids::Dense)
     }
@@ -258,7 +258,7 @@ pub(crate) fn parse_section(bytes: &[u8], order: ByteOrder) -> Option<Section> {
     Some(Section { magic, count, total_size, reserved })
 }
 
-/// A site and its length; cheap enough to be done again whenever one is looked at.
+/// A site and its length; cheap enough to repeat for every access.
 pub(crate) fn parse_site(bytes: &[u8], order: ByteOrder, slots: usize) -> Option<(Site<'_>, usize)> {
     let (fixed, rest) = bytes.split_first_chunk::<SITE_FIXED>()?;
     let [a, b, c, d, level, num_args, e, f, g, h, i, j, k, l] = *fixed;

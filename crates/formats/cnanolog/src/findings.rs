@@ -1,6 +1,7 @@
 //! Every rule of the format, in one table.
 //!
-//! Severity error means that the document's reader (sections 5, 7 and 8) or the original tool refuses the file for it.
+//! Severity error means that the documented reader (sections 5, 7 and 8) or CNanoLog itself refuses the file because of
+//! it.
 
 traceloom_core::rules! { "cnanolog":
     HEADER_CUT "header-cut" Error Missing

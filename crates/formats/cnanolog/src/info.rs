@@ -17,7 +17,7 @@ pub(crate) fn info(source: &Source, options: &Options) -> Result<(Info, Findings
 #[derive(Default)]
 struct Survey {
     entries: u64,
-    /// Entries of each site, by its place in the dictionary.
+    /// Number of entries per site, by index in the dictionary.
     per_site: Vec<u64>,
     unknown: u64,
     first: Option<u64>,

@@ -1,7 +1,7 @@
-//! The journal `NAME.clog.sites`: the dictionary of a log that is still being written, for the case that its process dies.
+//! The journal `NAME.clog.sites`: the dictionary of a log that is still being written, in case its process dies.
 //!
-//! A journal is a log without entries: a header with the start of the log that it belongs to, the levels, the dictionary.
-//! A recorder extends it before an entry of a new site goes into the log, and removes it when the log has been closed.
+//! A journal is a log without entries: a header with the start of its log, the levels, the dictionary. A recorder
+//! extends it before it writes an entry of a new site to the log, and removes it when the log has been closed.
 
 use std::path::{Path, PathBuf};
 
@@ -13,10 +13,10 @@ use crate::{
     write::site_bytes,
 };
 
-/// Follows the name of the log in the name of its journal.
+/// Appended to the name of a log to get the name of its journal.
 pub(crate) const SUFFIX: &str = ".sites";
 
-/// Where the journal of a log is.
+/// The path of the journal of a log.
 pub fn path_of(log: &Path) -> PathBuf {
     let mut name = log.as_os_str().to_owned();
     name.push(SUFFIX);
@@ -31,7 +31,7 @@ pub(crate) fn dictionary_in(journal: Source, header: &Header, limits: &Limits) -
     reader.into_dictionary().filter(|_| belongs)
 }
 
-/// The bytes of levels and a dictionary, as they end a log.
+/// The bytes of levels and a dictionary, as at the end of a log.
 pub fn sections(header: &Header, levels: &[Level<'_>], sites: &[Site<'_>]) -> Result<Vec<u8>> {
     let mut writer = create(Vec::new(), header)?;
     let start = header.stored_bytes;

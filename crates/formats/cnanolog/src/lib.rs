@@ -51,7 +51,7 @@ pub use crate::{
     write::{Tally, Writer, create},
 };
 
-/// The format as data.
+/// The format's descriptor.
 pub static FORMAT: Format = Format::new("cnanolog", "CNanoLog")
     .extensions(&["clog"])
     .variants(&[

@@ -1,4 +1,4 @@
-//! Recognizes a file and reads its header.
+//! Detects a file and reads its header.
 
 use traceloom_core::{ByteOrder, Cursor, Error, Finding, Position, Result, Rule, Sniff, Source};
 
@@ -21,7 +21,7 @@ pub(crate) fn sniff(prefix: &[u8]) -> Sniff {
     }
 }
 
-/// Reads the header; what it lacks counts as zero.
+/// Reads the header; missing bytes count as zero.
 pub(crate) fn header(source: &Source) -> Result<Header> {
     let bytes = source.prefix(HEADER_BYTES)?;
     if !has_magic(&bytes) && !is_header_without_magic(&bytes) {
@@ -58,20 +58,20 @@ fn parse(bytes: &[u8; HEADER_BYTES], order: ByteOrder) -> Result<Header> {
         reserved: *cursor.array("reserved")?,
         ..Header::new(order)
     };
-    // Before 1.0.3 there were no flags, and always timestamps: only a clock of zero speaks against them.
+    // Before 1.0.3 there were no flags, and always timestamps; only a clock of zero means that there are none.
     header.has_timestamps = header.flags & CNANOLOG_FLAG_HAS_TIMESTAMPS != 0
         || header.timestamp_frequency != 0
         || header.start_timestamp != 0;
     Ok(header)
 }
 
-/// Whose level numbers a file has, going by the spelling of its magic.
+/// How the levels of a file are numbered, according to the spelling of its magic.
 pub(crate) fn guess_numbering(header: &Header) -> Numbering {
     let spelled_nano = header.has_swapped_magic() == (header.order == ByteOrder::Little);
     if spelled_nano { Numbering::Document } else { Numbering::Library }
 }
 
-/// What the header's values are worth saying about.
+/// Findings about the values of the header.
 pub(crate) fn findings(header: &Header) -> Vec<Finding> {
     let mut found = Vec::new();
     if header.stored_bytes < HEADER_BYTES {
@@ -129,7 +129,7 @@ fn has_magic(bytes: &[u8]) -> bool {
     bytes.starts_with(b"ONAN") || bytes.starts_with(b"NANO")
 }
 
-/// The marker and the version still say what it is.
+/// Whether the marker and the version identify the format without the magic.
 fn is_header_without_magic(bytes: &[u8]) -> bool {
     let version = bytes.get(4..8);
     match marked_order(bytes) {
@@ -147,7 +147,7 @@ fn marked_order(bytes: &[u8]) -> Option<ByteOrder> {
     }
 }
 
-/// The marker decides; where it is missing or damaged, the version number does, then the magic.
+/// The marker decides; if it is missing or damaged, the version number does, then the magic.
 fn guess_order(bytes: &[u8; HEADER_BYTES]) -> ByteOrder {
     let by_version = match bytes.get(header_offset::VERSION_MAJOR..header_offset::VERSION_MINOR) {
         Some([1, 0]) => Some(ByteOrder::Little),

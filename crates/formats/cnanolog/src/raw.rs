@@ -1,4 +1,4 @@
-//! Numbers and layouts of the format, shared by reading and writing.
+//! Numbers and layouts of the format, shared by the reader and the writer.
 
 use traceloom_core::named_number;
 
@@ -16,44 +16,44 @@ pub const CNANOLOG_ENDIANNESS: u32 = 0x0102_0304;
 pub const CNANOLOG_VERSION_MAJOR: u16 = 1;
 /// The minor version of every release of the library.
 pub const CNANOLOG_VERSION_MINOR: u16 = 0;
-/// The minor version that stores ids of the process and the thread, which the document plans.
+/// The minor version that stores the ids of the process and the thread; planned in the documentation.
 pub const CNANOLOG_VERSION_MINOR_IDS: u16 = 1;
-/// The minor version whose entries and dictionary may lie in compressed blocks, which the document plans.
+/// The minor version whose entries and dictionary may be in compressed blocks; planned in the documentation.
 pub const CNANOLOG_VERSION_MINOR_LZ4: u16 = 2;
-/// The minor version whose blocks may have checksums, which the document plans.
+/// The minor version whose blocks may have checksums; planned in the documentation.
 pub const CNANOLOG_VERSION_MINOR_CRC32: u16 = 3;
-/// Flag: entries carry timestamps; written since 1.0.3.
+/// Flag: entries have timestamps; written since 1.0.3.
 pub const CNANOLOG_FLAG_HAS_TIMESTAMPS: u32 = 1;
-/// Flag: everything behind the header lies in blocks, and LZ4 packs those that become smaller; since 1.2.
+/// Flag: everything after the header is in blocks, compressed with LZ4 if that makes them smaller; since 1.2.
 pub const CNANOLOG_FLAG_LZ4: u32 = 2;
-/// Flag: everything behind the header lies in blocks, and each has the CRC-32 of its plain bytes; since 1.3.
+/// Flag: everything after the header is in blocks, each with the CRC-32 of its plain bytes; since 1.3.
 pub const CNANOLOG_FLAG_CRC32: u32 = 4;
-/// Most argument bytes of an entry: the length is stored in 16 bits.
+/// Maximum number of argument bytes in an entry: the length is stored in 16 bits.
 pub const CNANOLOG_MAX_ENTRY_SIZE: usize = 65_535;
 
-/// Bytes of the file header.
+/// Size of the file header.
 pub const HEADER_BYTES: usize = 64;
-/// Bytes of an entry header with its timestamp.
+/// Size of an entry header with its timestamp.
 pub const ENTRY_HEADER_BYTES: usize = 14;
-/// Bytes of an entry header of a build without timestamps.
+/// Size of an entry header without a timestamp.
 pub const ENTRY_HEADER_NO_TIME_BYTES: usize = 6;
-/// Bytes of the header of the dictionary, and of the levels.
+/// Size of the header of the dictionary, and of the levels.
 pub const SECTION_HEADER_BYTES: usize = 16;
-/// Bytes of a block before its contents.
+/// Size of a block's head.
 pub const BLOCK_HEADER_BYTES: usize = 16;
-/// Most plain bytes of a block.
+/// Maximum number of plain bytes in a block.
 pub const MAX_BLOCK_BYTES: usize = 1 << 20;
-/// Bytes of a level before its name.
+/// Size of a level without its name.
 pub const LEVEL_FIXED: usize = 4;
-/// Bytes of a dictionary entry before its type table.
+/// Size of a dictionary entry before its type table.
 pub const SITE_FIXED: usize = 14;
-/// Type table of the document, and of the library up to 1.0.4.
+/// Slots of the type table in the documentation, and in the library up to 1.0.4.
 pub const SLOTS_DOCUMENT: usize = 16;
-/// Type table of the library since 1.0.5.
+/// Slots of the type table in the library since 1.0.5.
 pub const SLOTS_LIBRARY: usize = 50;
-/// Longest level name that the original reads.
+/// Maximum length of a level name that CNanoLog reads.
 pub const MAX_LEVEL_NAME: usize = 31;
-/// Most custom levels that the library registers.
+/// Maximum number of custom levels that the library registers.
 pub const MAX_LEVELS: usize = 64;
 
 /// Offsets of the header's fields.
@@ -78,7 +78,7 @@ pub mod header_offset {
     pub const DICTIONARY_OFFSET: usize = 40;
     /// `entry_count`
     pub const ENTRY_COUNT: usize = 48;
-    /// `flags`; part of `reserved` in the document
+    /// `flags`; part of `reserved` in the documentation
     pub const FLAGS: usize = 52;
     /// `reserved`
     pub const RESERVED: usize = 56;
@@ -114,7 +114,7 @@ impl ArgType {
         matches!(self.0, 1..=8)
     }
 
-    /// Bytes in the raw form; `None` for strings and for what is no type.
+    /// Size in the raw form; `None` for strings and invalid types.
     pub const fn width(self) -> Option<usize> {
         match self {
             Self::INT32 | Self::UINT32 => Some(4),
@@ -125,17 +125,17 @@ impl ArgType {
     }
 }
 
-/// Whose numbers the four built-in levels have.
+/// How the four built-in levels are numbered.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Numbering {
-    /// The document's: 0 DEBUG, 1 INFO, 2 WARN, 3 ERROR.
+    /// As in the documentation: 0 DEBUG, 1 INFO, 2 WARN, 3 ERROR.
     Document,
-    /// The library's: 0 INFO, 1 WARN, 2 ERROR, 3 DEBUG.
+    /// As in the library: 0 INFO, 1 WARN, 2 ERROR, 3 DEBUG.
     Library,
 }
 
 impl Numbering {
-    /// The word of the program's option.
+    /// The value of the command-line option.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Document => "document",

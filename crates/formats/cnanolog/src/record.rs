@@ -1,4 +1,4 @@
-//! Header and records: all that a file holds, borrowed and lossless.
+//! Header and records: everything in a file, borrowed and lossless.
 
 use traceloom_core::{ByteOrder, Describe, Fields};
 
@@ -19,7 +19,7 @@ use crate::{
 pub struct Header {
     /// Byte order of every number.
     pub order: ByteOrder,
-    /// The magic as a number in that order: swapped where it is spelled NANO before little-endian numbers.
+    /// The magic as a number in that order: swapped if it is spelled NANO before little-endian numbers.
     pub magic: u32,
     /// Major version.
     pub version_major: u16,
@@ -31,26 +31,26 @@ pub struct Header {
     pub start_timestamp: u64,
     /// Unix seconds when the log was started.
     pub start_time_sec: i64,
-    /// Nanoseconds after them.
+    /// Additional nanoseconds.
     pub start_time_nsec: i32,
     /// The byte order marker, as a number in the file's order.
     pub endianness: u32,
-    /// Where the levels or the dictionary begin; 0 until the log is closed.
+    /// Where the levels or the dictionary start; 0 until the log is closed.
     pub dictionary_offset: u64,
-    /// Entries, modulo 2^32; 0 until the log is closed.
+    /// Number of entries, modulo 2^32; 0 until the log is closed.
     pub entry_count: u32,
-    /// Since 1.0.3; zero before.
+    /// Written since 1.0.3; zero before.
     pub flags: u32,
-    /// Zeros; since 1.1 the ids of [`Header::ids`].
+    /// Zeros; since 1.1, the ids of [`Header::ids`].
     pub reserved: [u8; 8],
-    /// Whether entries carry timestamps; not stored before 1.0.3.
+    /// Whether entries have timestamps; not stored before 1.0.3.
     pub has_timestamps: bool,
-    /// Bytes of the header that the file has.
+    /// Size of the header in the file.
     pub stored_bytes: usize,
 }
 
 impl Header {
-    /// A header of the library's 1.0.7 with timestamps in nanoseconds, counts and offsets zero.
+    /// A header of the library's 1.0.7 with timestamps in nanoseconds; counts and offsets are zero.
     pub fn new(order: ByteOrder) -> Self {
         Self {
             order,
@@ -76,7 +76,7 @@ impl Header {
         Clock::new(self)
     }
 
-    /// Whether another file was written by the same process, which numbers its sites alike.
+    /// Whether another file was written by the same process, which numbers its sites the same way.
     pub fn is_same_run(&self, other: &Self) -> bool {
         self.run().is_some() && self.run() == other.run()
     }
@@ -94,14 +94,14 @@ impl Header {
         has_ids.then(|| (self.order.u32([a, b, c, d]), self.order.u32([e, f, g, h])))
     }
 
-    /// Makes it a header of 1.1, with the ids of the process and the thread that started the log.
+    /// Makes it a 1.1 header, with the ids of the process and the thread that started the log.
     pub fn set_ids(&mut self, process: u32, thread: u32) {
         let ([a, b, c, d], [e, f, g, h]) = (self.order.put_u32(process), self.order.put_u32(thread));
         self.reserved = [a, b, c, d, e, f, g, h];
         self.version_minor = self.version_minor.max(CNANOLOG_VERSION_MINOR_IDS);
     }
 
-    /// Flags that its version gives a meaning to.
+    /// Flags that have a meaning in its version.
     pub(crate) const fn known_flags(&self) -> u32 {
         match self.version_minor {
             _ if self.version_major != CNANOLOG_VERSION_MAJOR => CNANOLOG_FLAG_HAS_TIMESTAMPS,
@@ -111,7 +111,7 @@ impl Header {
         }
     }
 
-    /// Whether blocks may be packed with LZ4; since 1.2.
+    /// Whether blocks may be compressed with LZ4; since 1.2.
     pub const fn is_compressed(&self) -> bool {
         self.flags & self.known_flags() & CNANOLOG_FLAG_LZ4 != 0
     }
@@ -121,29 +121,29 @@ impl Header {
         self.flags & self.known_flags() & CNANOLOG_FLAG_CRC32 != 0
     }
 
-    /// Makes it a header of 1.2, with blocks that LZ4 packs.
+    /// Makes it a 1.2 header, with LZ4-compressed blocks.
     pub fn set_compressed(&mut self) {
         self.flags |= CNANOLOG_FLAG_LZ4;
         self.version_minor = self.version_minor.max(CNANOLOG_VERSION_MINOR_LZ4);
     }
 
-    /// Makes it a header of 1.3, with blocks that have checksums.
+    /// Makes it a 1.3 header, with checksums in blocks.
     pub fn set_checksums(&mut self) {
         self.flags |= CNANOLOG_FLAG_CRC32;
         self.version_minor = self.version_minor.max(CNANOLOG_VERSION_MINOR_CRC32);
     }
 
-    /// Whether everything behind the header lies in blocks.
+    /// Whether everything after the header is in blocks.
     pub(crate) const fn has_blocks(&self) -> bool {
         self.is_compressed() || self.has_checksums()
     }
 
-    /// Bytes of an entry before its arguments.
+    /// Size of an entry before its arguments.
     pub const fn entry_header_bytes(&self) -> usize {
         if self.has_timestamps { ENTRY_HEADER_BYTES } else { ENTRY_HEADER_NO_TIME_BYTES }
     }
 
-    /// Whether the magic stands in the other byte order than the rest, as in the document's dump.
+    /// Whether the magic is in the other byte order than the rest, as in the documentation's dump.
     pub const fn has_swapped_magic(&self) -> bool {
         self.magic == CNANOLOG_MAGIC.swap_bytes()
     }
@@ -152,13 +152,13 @@ impl Header {
 /// One call of a log statement.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'a> {
-    /// The site that logged it.
+    /// The id of the site that logged it.
     pub id: u32,
     /// Ticks; absent in builds without timestamps.
     pub timestamp: Option<u64>,
     /// The arguments, see [`Entry::args`].
     pub data: &'a [u8],
-    /// The arguments and what happens to lie behind them.
+    /// The arguments and the bytes that happen to follow them.
     pub(crate) padded: &'a [u8],
     pub(crate) dictionary: Option<&'a Dictionary>,
     pub(crate) index: Option<u32>,
@@ -170,24 +170,24 @@ impl<'a> Entry<'a> {
         Self { id, timestamp, data, padded: data, dictionary: None, index: None }
     }
 
-    /// The site, if the dictionary knows it.
+    /// The site, if it is in the dictionary.
     #[inline]
     pub fn site(&self) -> Option<Site<'a>> {
         self.dictionary?.site(self.index? as usize)
     }
 
-    /// Position of the site in the dictionary.
+    /// Index of the site in the dictionary.
     #[inline]
     pub fn site_index(&self) -> Option<usize> {
         Some(self.index? as usize)
     }
 
-    /// The dictionary that explains it.
+    /// The dictionary that describes it.
     pub fn dictionary(&self) -> Option<&'a Dictionary> {
         self.dictionary
     }
 
-    /// The arguments; `None` where the site is not known or the bytes do not fit its types.
+    /// The arguments; `None` if the site is unknown or the bytes do not fit its types.
     #[inline]
     pub fn args(&self) -> Option<Args<'a>> {
         let dictionary = self.dictionary?;
@@ -212,21 +212,21 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// What is stored counts, not what explains it.
+/// Compares what is stored, not the dictionary.
 impl PartialEq for Entry<'_> {
     fn eq(&self, other: &Self) -> bool {
         (self.id, self.timestamp, self.data) == (other.id, other.timestamp, other.data)
     }
 }
 
-/// Opens the custom levels or the dictionary.
+/// The header of the custom levels or the dictionary.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Section {
-    /// The magic as a number in the file's order; swapped in the document's spelling.
+    /// The magic as a number in the file's order; swapped in the documentation's spelling.
     pub magic: u32,
-    /// Items that follow.
+    /// Number of items that follow.
     pub count: u32,
-    /// Bytes of the section with this header.
+    /// Size of the section including this header.
     pub total_size: u32,
     /// Zero.
     pub reserved: u32,
@@ -237,7 +237,7 @@ pub struct Section {
 pub struct Level<'a> {
     /// Its number, 4 or more.
     pub level: u8,
-    /// Its name, cut to 31 bytes by the library; it need not be UTF-8.
+    /// Its name, truncated to 31 bytes by the library; it need not be UTF-8.
     pub name: &'a [u8],
     /// Zeros.
     pub padding: [u8; 2],
@@ -246,7 +246,7 @@ pub struct Level<'a> {
 /// A log statement in the source code.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Site<'a> {
-    /// What entries refer to.
+    /// The id that entries refer to.
     pub id: u32,
     /// Built-in or custom level.
     pub level: u8,
@@ -254,7 +254,7 @@ pub struct Site<'a> {
     pub num_args: u8,
     /// Source line.
     pub line: u32,
-    /// The type table as stored, 16 or 50 slots; see [`Dictionary::types`] for the types that hold.
+    /// The type table as stored, 16 or 50 slots; see [`Dictionary::types`] for the valid types.
     pub arg_types: &'a [u8],
     /// Source file.
     pub file: &'a [u8],
@@ -263,40 +263,40 @@ pub struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// The stored types of its arguments, as far as the table has room for them.
+    /// The stored types of its arguments, as many as the table has room for.
     pub fn stored_types(&self) -> impl Iterator<Item = ArgType> {
         self.arg_types.iter().take(self.num_args.into()).map(|code| ArgType(*code))
     }
 }
 
-/// A block of a log of 1.2 or 1.3, or bytes between blocks: entries, levels and sites follow one by one as if they did not
-/// lie in blocks.
+/// A block of a 1.2 or 1.3 log, or bytes between blocks: its entries, levels and sites follow one by one, as if there
+/// were no blocks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Block<'a> {
-    /// Plain bytes of the records in it; 0 if nothing can be read from it.
+    /// Plain bytes of the records in it; 0 if it cannot be read.
     pub plain_bytes: u32,
-    /// The block as it is stored, its header included.
+    /// The block as stored, including its head.
     pub stored: &'a [u8],
 }
 
-/// One piece of a file. A file is `Entry* (Levels Level*)? (Dictionary Site*)?`, with `Residue` anywhere, and in logs of 1.2
-/// and 1.3 with a `Block` before the first record of each.
+/// One piece of a file. A file is `Entry* (Levels Level*)? (Dictionary Site*)?`, with `Residue` anywhere, and in 1.2
+/// and 1.3 logs with a `Block` before the first record of each block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Record<'a> {
-    /// Stands for the records that begin in it: a writer that gets blocks writes nothing else.
+    /// Represents the records that start in it: a writer that gets blocks writes nothing else.
     Block(Block<'a>),
     /// An entry.
     Entry(Entry<'a>),
-    /// Opens the custom levels.
+    /// The header of the custom levels.
     Levels(Section),
     /// A custom level.
     Level(Level<'a>),
-    /// Opens the dictionary.
+    /// The header of the dictionary.
     Dictionary(Section),
     /// A site.
     Site(Site<'a>),
-    /// Bytes that no record explains.
+    /// Bytes that belong to no record.
     Residue(&'a [u8]),
 }
 
@@ -386,7 +386,7 @@ impl Site<'_> {
         fields.unsigned("line", self.line.into());
         fields.text("format", self.format);
         fields.list("arg_types");
-        // Whatever stands in unused slots belongs to the bytes of the record; trailing zeros do not tell anything.
+        // The contents of unused slots are part of the record; trailing zeros carry no information.
         let used = self.arg_types.iter().rposition(|code| *code != 0).map_or(0, |last| last + 1);
         for code in self.arg_types.iter().take(used.max(self.num_args.into())) {
             fields.word("type", &ArgType(*code).to_string());

@@ -1,4 +1,4 @@
-//! A sample log: a small service during two busy minutes, always the same.
+//! A sample log, always the same: a small service during two busy minutes.
 
 use std::io::Write;
 
@@ -29,10 +29,10 @@ const SITES: [(u8, &str, u32, &str, &[ArgType]); 8] = [
 const TICKS_PER_SECOND: u64 = 2_400_000_000;
 const START_TICKS: u64 = 7_200_000_000_000;
 
-/// Requests of the sample.
+/// Number of requests in the sample.
 const REQUESTS: u64 = 2400;
 
-/// The sample: a file of 1.0.7.
+/// The sample: a 1.0.7 file.
 pub fn sample() -> Result<Sample> {
     Ok(Sample {
         file_name: "service.clog",
@@ -42,7 +42,7 @@ pub fn sample() -> Result<Sample> {
     })
 }
 
-/// Writes a log of `size` requests, each of about three entries; memory does not grow with it.
+/// Writes a log of `size` requests, each with about three entries; memory use does not grow with it.
 pub fn write<W: Write>(out: W, size: u64) -> Result<W> {
     let mut header = Header {
         timestamp_frequency: TICKS_PER_SECOND,
@@ -102,7 +102,7 @@ impl Log<'_> {
         let is_hit = self.below(3) > 0;
         let key = self.below(u64::MAX);
         self.entry(2, &[Arg::String(if is_hit { b"hit" } else { b"miss" }), Arg::Uint64(key)])?;
-        // Around the middle of the sample the database is in trouble.
+        // In the middle of the sample, the database is overloaded.
         let is_busy = (1000..1200).contains(&request);
         let fails = is_busy && self.trouble()?;
         self.answer(is_busy, fails)?;
@@ -151,7 +151,7 @@ impl Log<'_> {
         (self.each)(&Record::Entry(Entry::new(id, Some(self.ticks), &self.data)))
     }
 
-    /// A number below `bound`, from a shift register: the sample is the same everywhere.
+    /// A number below `bound`, from a shift register, so that the sample is the same everywhere.
     fn below(&mut self, bound: u64) -> u64 {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;

@@ -1,4 +1,4 @@
-//! Writes a header and records; what was read comes out byte for byte.
+//! Writes a header and records; a file that was read is written back byte for byte.
 
 use std::io::Write;
 
@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// Starts a file with its header; see [`Tally`] for the numbers that it wants.
+/// Starts a file with its header; see [`Tally`] for the numbers that the header needs.
 pub fn create<W: Write>(out: W, header: &Header) -> Result<Writer<W>> {
     let output = Output::new(Packer::new(out), header.order);
     let has_timestamps = header.has_timestamps;
@@ -34,20 +34,20 @@ pub struct Writer<W> {
     tally: Tally,
 }
 
-/// What was written: the numbers that a header wants, which the file has before it has them.
+/// The numbers that a header needs, which are known only after the file is written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Tally {
     entry_header_bytes: u64,
-    /// Entries.
+    /// Number of entries.
     pub entries: u64,
-    /// Bytes so far, the header included.
+    /// Size so far, including the header.
     pub bytes: u64,
-    /// Where the levels or the dictionary begin.
+    /// Where the levels or the dictionary start.
     pub dictionary_offset: Option<u64>,
 }
 
 impl Tally {
-    /// Nothing but the header.
+    /// A file with only a header.
     pub fn new(header: &Header) -> Self {
         let entry_header_bytes = header.entry_header_bytes() as u64;
         Self { entry_header_bytes, entries: 0, bytes: header.stored_bytes as u64, dictionary_offset: None }
@@ -67,13 +67,13 @@ impl Tally {
             Record::Level(level) => (LEVEL_FIXED + level.name.len()) as u64,
             Record::Site(site) => site_bytes(site),
             Record::Residue(bytes) => bytes.len() as u64,
-            // Positions are those of a file without blocks.
+            // Offsets are those of a file without blocks.
             Record::Block(_) => 0,
         };
         self.bytes = self.bytes.saturating_add(bytes);
     }
 
-    /// Puts the numbers into a header; more entries than its 32 bits can count are refused.
+    /// Puts the numbers into a header; fails if there are more entries than its 32 bits can count.
     pub fn fill(&self, header: &mut Header) -> Result<()> {
         header.dictionary_offset = self.dictionary_offset.unwrap_or(0);
         header.entry_count = u32::try_from(self.entries).map_err(|_| {
@@ -86,7 +86,7 @@ impl Tally {
     }
 }
 
-/// Bytes of a site in the dictionary.
+/// Size of a site in the dictionary.
 pub(crate) fn site_bytes(site: &Site<'_>) -> u64 {
     (SITE_FIXED + site.arg_types.len() + site.file.len() + site.format.len()) as u64
 }
@@ -107,18 +107,18 @@ impl<W: Write> Writer<W> {
         self.output.end_record()
     }
 
-    /// What was written so far.
+    /// The numbers so far.
     pub fn tally(&self) -> &Tally {
         &self.tally
     }
 
-    /// Passes on everything that was written; gives the output below.
+    /// Passes on everything written so far; returns the underlying output.
     pub fn flush(&mut self) -> Result<&mut W> {
         self.output.flush()?;
         Ok(self.output.out_mut().out_mut())
     }
 
-    /// Ends the file, and gives the output back.
+    /// Ends the file and returns the output.
     pub fn finish(self) -> Result<W> {
         Ok(self.output.finish()?.into_out())
     }

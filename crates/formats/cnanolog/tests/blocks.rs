@@ -1,4 +1,4 @@
-//! Logs of 1.2 and 1.3, whose entries and dictionary lie in blocks.
+//! Logs of 1.2 and 1.3, whose entries and dictionary are in blocks.
 
 mod support;
 
@@ -23,7 +23,7 @@ fn choices() -> [(&'static str, Choice); 3] {
     ]
 }
 
-/// The sample as a log with blocks of at most so many records.
+/// The sample as a log with at most `records` records per block.
 fn in_blocks(choice: Choice, records: usize) -> Vec<u8> {
     let mut reader = open(Source::bytes(sample::sample().unwrap().bytes), &Options::strict()).unwrap();
     let mut header = reader.header().clone();
@@ -41,7 +41,7 @@ fn in_blocks(choice: Choice, records: usize) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
-/// What a reader says, apart from the blocks.
+/// The contents that a reader returns, without the blocks.
 fn contents(bytes: Vec<u8>, options: &Options) -> Vec<String> {
     let (records, _) = read_all(Source::bytes(bytes), options).unwrap();
     records.into_iter().filter(|record| !record.contains("Block {")).collect()
@@ -105,7 +105,7 @@ fn a_cut_log_is_read_up_to_its_last_whole_block() {
     let mut most = 0;
     for len in (HEADER_BYTES..bytes.len()).step_by(bytes.len() / 40) {
         let cut = bytes[..len].to_vec();
-        // Without its dictionary nothing explains the entries, but they are there.
+        // Without the dictionary the entries cannot be decoded, but they are found.
         let entries = contents(cut.clone(), &Options::default()).len();
         assert!(entries >= most && entries <= all.len(), "{len}: {entries}");
         most = entries;
@@ -118,7 +118,7 @@ fn a_cut_log_is_read_up_to_its_last_whole_block() {
 
 #[test]
 fn entries_may_lie_across_blocks() {
-    // Blocks of five bytes, which no writer of ours makes.
+    // Blocks of five bytes, which our writer never makes.
     let plain = sample::sample().unwrap().bytes;
     let mut header = open(Source::bytes(plain.clone()), &Options::default()).unwrap().header().clone();
     header.set_compressed();

@@ -1,4 +1,4 @@
-//! Logs of 1.2 and 1.3 with damage: the blocks behind it are found, and the loss is reported.
+//! Damaged logs of 1.2 and 1.3: the blocks after the damage are found, and the loss is reported.
 
 mod support;
 
@@ -67,7 +67,7 @@ fn log(header: &Header, text: &[u8]) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
-/// The bytes of every block, as it lies in the file.
+/// The byte range of every block in the file.
 fn blocks(bytes: &[u8]) -> Vec<(usize, usize)> {
     let mut at = HEADER_BYTES;
     let mut blocks = Vec::new();
@@ -79,9 +79,9 @@ fn blocks(bytes: &[u8]) -> Vec<(usize, usize)> {
     blocks
 }
 
-/// What a reader makes of a file.
+/// The result of reading a file.
 struct Read {
-    /// Entries by number, and whether their arguments are known.
+    /// Numbers of the entries, and whether their arguments are known.
     all: BTreeSet<u64>,
     known: BTreeSet<u64>,
     findings: Vec<Finding>,
@@ -112,7 +112,7 @@ fn entries_of(block: usize) -> std::ops::Range<u64> {
     if block < BLOCKS { block * ENTRIES_PER_BLOCK..(block + 1) * ENTRIES_PER_BLOCK } else { 0..0 }
 }
 
-/// A copy keeps every byte, and a repaired log has no problems.
+/// Copying keeps every byte, and a repaired log has no problems.
 fn edits_are_fine(bytes: &[u8]) -> Edited {
     let source = Source::bytes(bytes);
     let mut copy = Vec::new();
@@ -157,7 +157,7 @@ fn a_changed_byte_costs_no_other_block() {
                 let has_position = |finding: &Finding| finding.position.offset == start as u64;
                 let is_reported =
                     read.findings.iter().any(|one| one.rule.code.starts_with("cnanolog.block-") && has_position(one));
-                // Without checksums, LZ4 may make something else of the contents; some bytes of it change nothing.
+                // Without checksums, LZ4 may decode to something else; some of its bytes change nothing.
                 assert!(is_reported || !header.has_checksums() || read.known == all, "{place}");
                 // Magic and stored_size follow from the rest.
                 if matches!(at - start, 0..4 | 8..12) {
@@ -232,14 +232,14 @@ fn two_damaged_blocks_are_both_passed() {
     }
 }
 
-/// Damage of the contents and of the next head at once.
+/// Damage to the contents and to the next head at once.
 #[test]
 fn a_damaged_block_before_a_damaged_head_is_still_read() {
     let [_, checked, _] = headers();
     let good = log(&checked, b"text");
     let places = blocks(&good);
     let mut bad = good.clone();
-    // A letter of the text, and the whole head behind it.
+    // A letter of the text, and the whole head after it.
     bad[places[1].1 - 1] ^= 1;
     bad[places[2].0..places[2].0 + BLOCK_HEADER_BYTES].fill(0);
     let read = Read::of(&bad);
@@ -276,7 +276,7 @@ fn heads_inside_of_data_are_data() {
     }
 }
 
-/// A source that counts the bytes that are read from it.
+/// A source that counts the bytes read from it.
 struct Counted(Vec<u8>, Arc<AtomicU64>);
 
 impl ReadAt for Counted {
@@ -297,7 +297,7 @@ fn hostile_heads_are_read_in_linear_time_and_little_memory() {
     const MIB: u32 = 1 << 20;
     for header in headers() {
         let start = create(Vec::new(), &header).unwrap().finish().unwrap();
-        // Magics without end, heads that claim a mebibyte each, heads that lead to each other, and to nowhere.
+        // Endless magics, heads that claim a mebibyte each, heads that lead to each other, and heads that lead nowhere.
         for heads in [
             vec![[CNANOLOG_BLOCK_MAGIC; 4]],
             vec![[CNANOLOG_BLOCK_MAGIC, MIB, MIB, 1]],

@@ -1,4 +1,4 @@
-//! Edits: what comes out is what a clean writer makes, and says what it could not keep.
+//! Edits: the output is what a clean writer makes, and everything that could not be kept is reported.
 
 mod support;
 
@@ -7,7 +7,7 @@ use traceloom_core::{ByteOrder, Options, Records, Severity, Slice, Source, TimeR
 
 type Edit<'a> = &'a dyn Fn(&Source, &mut Vec<u8>) -> traceloom_core::Result<traceloom_core::Edited>;
 
-/// Level, place, time and message of every entry that can be read.
+/// Level, location, time and message of every entry that can be decoded.
 fn lines(source: Source) -> Vec<String> {
     let mut reader = open(source, &Options::default()).unwrap();
     let mut lines = text::Lines::new(text::Pattern::default(), reader.clock(), text::utc);
@@ -52,7 +52,7 @@ fn re_laid_files_say_the_same_in_every_layout() {
             let mut out = Vec::new();
             layout(&source, &mut out).unwrap_or_else(|error| panic!("{name} {index}: {error}"));
             assert_eq!(errors(&out), Vec::<String>::new(), "{name} {index}");
-            // The document's layout has no custom levels and no entries without a time; damage is kept as text.
+            // The documented layout has no custom levels and no entries without a time; damage is kept as text.
             let damaged = ["head_crash_a.clog", "head_burst_1300.clog", "d2.clog"];
             let is_whole = !damaged.iter().any(|damaged| name.ends_with(damaged));
             if is_whole && !(is_document && (has_custom_levels || !header.has_timestamps)) {
@@ -64,7 +64,7 @@ fn re_laid_files_say_the_same_in_every_layout() {
 
 #[test]
 fn what_a_clean_writer_makes_stays_as_it_is() {
-    // Written by the library at 1.0.7 and closed in peace: nothing to change.
+    // Written by the library at 1.0.7 and closed properly: nothing to change.
     for name in
         ["head_args16", "head_custom", "head_empty", "head_levels", "head_notime_types", "head_server", "head_types"]
     {
@@ -86,7 +86,7 @@ fn repaired_files_are_ones_that_the_original_opens() {
         let strict = support::read_all(Source::bytes(out.clone()), &Options::strict());
         let (_, findings) = strict.unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(findings.is_empty(), "{name}: {findings:?}");
-        // The original finds sites by position, reads the counted entries and no more, and stops at nothing.
+        // CNanoLog finds sites by index, reads only the counted entries, and never stops early.
         let mut reader = open(Source::bytes(out), &Options::default()).unwrap();
         let header = reader.header().clone();
         assert_eq!((header.order, header.has_swapped_magic()), (ByteOrder::Little, false), "{name}");
@@ -142,7 +142,7 @@ fn a_slice_keeps_its_entries_and_the_layout() {
     assert!(refused.unwrap_err().to_string().contains("no timestamps"));
 }
 
-/// Ids, ticks and arguments of all entries, in the order of the file.
+/// Ids, ticks and arguments of all entries, in file order.
 fn entries(bytes: &[u8]) -> Vec<(u32, Option<u64>, Vec<u8>)> {
     let mut reader = open(Source::bytes(bytes), &Options::default()).unwrap();
     let mut entries = Vec::new();
@@ -154,7 +154,7 @@ fn entries(bytes: &[u8]) -> Vec<(u32, Option<u64>, Vec<u8>)> {
     entries
 }
 
-/// Where to cut a log: when entries were logged, and the nanoseconds around it, from the origin.
+/// Where to cut a log: the times of entries, and the nanoseconds around them, from the origin.
 fn cuts(bytes: &[u8]) -> Vec<i64> {
     let header = open(Source::bytes(bytes), &Options::default()).unwrap().header().clone();
     let times: Vec<i64> =
@@ -191,7 +191,7 @@ fn adjacent_ranges_partition_the_entries() {
     assert!(tried > 500, "{tried}");
 }
 
-/// An entry of a log that has no start is the origin of its times.
+/// If a log has no start, its first entry is the origin of its times.
 #[test]
 fn ranges_count_from_the_first_entry_if_there_is_no_start() {
     let mut bytes = sample::sample().unwrap().bytes;
@@ -215,7 +215,7 @@ fn an_empty_range_gives_an_empty_log() {
             let sites = |reader: &Reader| reader.dictionary().map(traceloom_cnanolog::Dictionary::len);
             assert_eq!(sites(&reader), sites(&whole), "{name}");
             assert_eq!(reader.header().entry_count, 0, "{name}");
-            // A log that strict reading accepts stays one that it accepts.
+            // A log that is accepted in strict mode is still accepted afterwards.
             let is_accepted = |source: Source| support::read_all(source, &Options::strict()).is_ok();
             assert!(is_accepted(Source::bytes(empty)) || !is_accepted(source.clone()), "{name}");
         }
@@ -238,7 +238,7 @@ fn merged_files_hold_the_entries_of_all() {
     expected.sort();
     sorted.sort();
     assert_eq!(sorted, expected);
-    // Each of these files is in the order of time, so that the result is.
+    // Each of these files is in time order, so the result is.
     assert!(merged.windows(2).all(|pair| pair[0][..31] <= pair[1][..31]));
 }
 

@@ -1,4 +1,4 @@
-//! Our printf against the C library's own, on generated cases.
+//! Our printf compared with the C library's, on generated cases.
 #![cfg(unix)]
 
 use std::{
@@ -11,7 +11,7 @@ use std::{
 use traceloom_cnanolog::{Arg, Form, Program, Types, put_raw, raw::ArgType};
 use traceloom_core::ByteOrder;
 
-/// Reads cases from its input and prints each as C does, with its length before it.
+/// Reads cases from its input and prints each as C does, preceded by its length.
 const DRIVER: &str = r#"
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,7 +127,7 @@ impl Random {
         from[self.below(from.len() as u64) as usize]
     }
 
-    /// Numbers of every length, and the borders.
+    /// Numbers of every length, and the boundaries.
     fn bits(&mut self) -> u64 {
         let all = [0, 1, 9, 10, 99, 100, 127, 128, 255, 32_767, 65_535, 1 << 31, u32::MAX as u64, 1 << 63, u64::MAX];
         match self.below(3) {
@@ -215,7 +215,7 @@ impl Random {
                 1 => ("c".to_owned(), Arg::Int32(self.bits() as i32), "-", false),
                 _ => ("c".to_owned(), Arg::Char(self.bits() as u8), "-", false),
             },
-            // Only one C library prints addresses like this, but it is the one that the goldens come from.
+            // Only one C library prints addresses like this, but the goldens come from it.
             _ if cfg!(target_env = "gnu") => ("p".to_owned(), Arg::Pointer(self.bits()), "-", false),
             _ => ("d".to_owned(), Arg::Char(self.bits() as u8), "-+ 0", true),
         };
@@ -254,7 +254,7 @@ impl Random {
     }
 }
 
-/// Compiles the driver; `None` where there is no compiler, which only a machine of ours may lack.
+/// Compiles the driver; `None` if there is no compiler, which is allowed only outside CI.
 fn compile(folder: &Path) -> Option<std::path::PathBuf> {
     let (source, program) = (folder.join("driver.c"), folder.join("driver"));
     fs::write(&source, DRIVER).unwrap();

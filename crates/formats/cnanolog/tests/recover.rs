@@ -62,7 +62,7 @@ fn types_come_back_from_formats_and_entries() {
 
 #[test]
 fn widths_that_the_format_does_not_tell_come_from_the_entries() {
-    // `%d` of a 64-bit number, as the library's own examples have it.
+    // `%d` of a 64-bit number, as in the library's examples.
     let call = |value: i64| vec![Arg::String(b"id"), Arg::Int64(value), Arg::String(b"end")];
     check("%s %d %s", &[call(1 << 40), call(-(1 << 41)), call(1 << 50)]);
     let args = |first| {

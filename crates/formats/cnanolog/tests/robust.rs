@@ -1,4 +1,4 @@
-//! Whatever the bytes are: texts and edits do not panic, and damage costs no more than it touches.
+//! For any bytes: texts and edits do not panic, and damage costs no more than it touches.
 
 mod support;
 
@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use traceloom_cnanolog::{Dictionary, Extra, Record, edit, findings, open, open_with, sample, text};
 use traceloom_core::{Options, Records, Source};
 
-/// Everything that a user can ask of a file; errors are fine, panics are not.
+/// Everything that a user can do with a file; errors are fine, panics are not.
 fn exercise(bytes: &[u8]) {
     let source = Source::bytes(bytes);
     if let Ok(mut reader) = open(source.clone(), &Options::default().thorough()) {
@@ -53,7 +53,7 @@ fn texts_and_edits_survive_changed_bytes() {
             continue;
         }
         for round in 0..150 {
-            // Headers and dictionaries are where it hurts.
+            // Damage to headers and dictionaries has the worst effects.
             let near = [64, bytes.len()][round % 2].min(bytes.len());
             let at = if round % 3 == 0 { bytes.len() - 1 - (next() as usize % near) } else { next() as usize % near };
             let before = bytes[at];
@@ -76,7 +76,7 @@ fn the_sample_is_sound() {
     assert!(again == bytes, "the sample is what a clean writer makes");
 }
 
-/// Offsets of the entries; with a dictionary, of those whose arguments can be read.
+/// Offsets of the entries; with a dictionary, of those whose arguments can be decoded.
 fn entries(bytes: &[u8], extra: Extra) -> BTreeSet<u64> {
     let mut reader = open_with(Source::bytes(bytes), &Options::default(), extra).unwrap();
     let has_dictionary = reader.dictionary().is_some();
@@ -91,7 +91,7 @@ fn entries(bytes: &[u8], extra: Extra) -> BTreeSet<u64> {
     offsets
 }
 
-/// The sample as a process leaves it that dies before it closes its log.
+/// The sample as left by a process that dies before it closes its log.
 fn unfinished(whole: &[u8]) -> Vec<u8> {
     let dictionary_at = u64::from_le_bytes(whole[40..48].try_into().unwrap()) as usize;
     let mut bytes = whole[..dictionary_at].to_vec();
@@ -112,7 +112,7 @@ fn a_damaged_stretch_costs_only_the_entries_that_it_touches() {
             let mut bad = good.clone();
             bad[at..at + len].fill(fill);
             let left = entries(&bad, extra.clone());
-            // One entry before the damage may reach into it; zeros may look like a few short ones.
+            // One entry before the damage may extend into it; zeros may look like a few short ones.
             let (from, to) = (at as u64 - 100, (at + len + 200) as u64);
             let lost: Vec<_> = all.difference(&left).filter(|offset| !(from..to).contains(*offset)).collect();
             assert!(lost.is_empty(), "damage at {at} of {len}: {lost:?}");
@@ -120,7 +120,7 @@ fn a_damaged_stretch_costs_only_the_entries_that_it_touches() {
     }
 }
 
-/// A program that is stopped while it closes its log leaves half a dictionary, which is no entry.
+/// A program that is stopped while it closes its log leaves half a dictionary, which is not an entry.
 #[test]
 fn entries_end_where_half_a_dictionary_begins() {
     let whole = sample::sample().unwrap().bytes;
@@ -135,8 +135,8 @@ fn entries_end_where_half_a_dictionary_begins() {
     assert!(reader.findings().counts().contains_key(findings::DICTIONARY_CUT.code));
 }
 
-/// An id, a time and two lengths. Rarely a wrong length ends before something that looks like an entry; then the
-/// entries within are lost.
+/// An id, a time and two lengths. Rarely, a wrong length ends before something that looks like an entry; then the
+/// entries inside are lost.
 #[test]
 fn damaged_headers_without_a_dictionary_cost_little() {
     let good = unfinished(&sample::sample().unwrap().bytes);
@@ -153,7 +153,7 @@ fn damaged_headers_without_a_dictionary_cost_little() {
     assert!(lost[lost.len() * 95 / 100] <= 1, "{lost:?}");
 }
 
-/// An unfinished log of garbage is no reason to search for its entries over and over.
+/// An unfinished log of garbage must not be searched for entries over and over.
 #[test]
 fn garbage_is_read_in_time() {
     let mut bytes = unfinished(&sample::sample().unwrap().bytes);

@@ -1,4 +1,4 @@
-//! Every file comes back as it was: fixtures and arbitrary records.
+//! Every file is written back unchanged: fixtures and arbitrary records.
 
 mod support;
 
@@ -41,7 +41,7 @@ fn value() -> impl Strategy<Value = Value> {
         any::<u8>().prop_map(Value::Char),
         any::<u64>().prop_map(Value::Double),
         (any::<i32>(), 0..32u32).prop_map(|(value, shift)| Value::Int32(value >> shift)),
-        // Numbers that need eight bytes lose their sign when they are packed.
+        // Numbers that need eight bytes lose their sign when packed.
         (any::<i64>(), 9..64u32).prop_map(|(value, shift)| Value::Int64(value >> shift)),
         (any::<u64>(), 0..64u32).prop_map(|(value, shift)| Value::Pointer(value >> shift)),
         prop::collection::vec(any::<u8>(), 0..20).prop_map(Value::Text),
@@ -114,7 +114,7 @@ proptest! {
             let types: Vec<ArgType> = args.iter().map(Arg::arg_type).collect();
             let expected: Vec<Arg<'_>> = call.iter().map(Value::arg).collect();
             prop_assert_eq!(types, expected.iter().map(Arg::arg_type).collect::<Vec<_>>());
-            // A few short entries can be read in both forms; the others decide, and there may be none.
+            // A few short entries are valid in both forms; the others decide, and there may be none.
             if !entry.is_ambiguous() {
                 let bits = |args: &[Arg<'_>]| args.iter().map(|arg| match arg {
                     Arg::Double(value) => format!("{:x}", value.to_bits()),

@@ -1,4 +1,4 @@
-//! One broken file per rule, and the sizes and offsets of the document's appendix.
+//! One broken file per rule, and the sizes and offsets in the documentation's appendix.
 
 mod support;
 
@@ -25,7 +25,7 @@ fn table(types: &[ArgType], slots: usize) -> Vec<u8> {
     table
 }
 
-/// A log of four entries `n %d` of two sites, with 16 or 50 slots and maybe a custom level.
+/// A log of four entries `n %d` of two sites, with 16 or 50 slots and optionally a custom level.
 fn log(header: Header, slots: usize, levels: bool) -> Vec<u8> {
     let types = table(&[ArgType::INT32], slots);
     let site =
@@ -185,7 +185,7 @@ fn every_rule_is_reported() {
         assert!(found.contains(code.as_str()), "{code} is not among {found:?}");
         seen.insert(code);
     }
-    // Four thousand million entries are tested where the count is compared.
+    // Four billion entries are tested where the count is compared.
     seen.insert("cnanolog.count-wrapped".to_owned());
     let all: BTreeSet<String> = RULES.iter().map(|rule| rule.code.to_owned()).collect();
     assert_eq!(seen, all);
@@ -362,7 +362,7 @@ fn a_supplied_dictionary_explains_a_log_that_was_never_closed() {
         }
     }
     assert_eq!(values, [300, 301, 302, 303].map(|value| format!("Int32({value})")));
-    // The file grows: reading goes on where the last whole entry ended.
+    // The file grows: reading continues where the last whole entry ended.
     assert_eq!(reader.resume_at(), DICTIONARY_AT as u64);
     unclosed.truncate(DICTIONARY_AT);
     unclosed.extend_from_slice(&good()[HEADER_BYTES..HEADER_BYTES + ENTRY_HEADER_BYTES + 3]);
@@ -374,7 +374,7 @@ fn a_supplied_dictionary_explains_a_log_that_was_never_closed() {
     assert!(reader.next().unwrap().is_none());
 }
 
-/// The lines of a log with the dictionary of another one, and what was found.
+/// The lines of a log with the dictionary of another one, and the findings.
 fn explained(log: Source, by: Source) -> (Vec<String>, BTreeSet<&'static str>, String) {
     let dictionary = Dictionary::of(by, &Options::default()).unwrap();
     let mut reader = open_with(log, &Options::default(), Extra::default().with_dictionary(dictionary)).unwrap();
@@ -394,7 +394,7 @@ fn explained(log: Source, by: Source) -> (Vec<String>, BTreeSet<&'static str>, S
 
 #[test]
 fn a_dictionary_of_another_run_is_never_used_silently() {
-    // Both sites of both runs have one i32: nothing but the warning can tell that the messages are swapped.
+    // Both sites of both runs have one i32: only the warning shows that the messages are swapped.
     let (lines, codes, texts) = explained(support::source("d2.clog"), support::source("d1.clog"));
     assert_eq!(lines, ["disk free 20 MB", "payment of 10 EUR refused"]);
     assert!(codes.contains("cnanolog.dictionary-foreign"), "{codes:?}");

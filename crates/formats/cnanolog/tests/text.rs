@@ -51,7 +51,7 @@ fn the_tokens_of_the_decompressor() {
     let expected = String::from_utf8(support::bytes("head_levels.fmt.txt")).unwrap();
     let found = lines("head_levels.clog", text::Pattern::decompressor(b"%T|%r|%l|%f|%L|%m"));
     for (expected, found) in expected.lines().zip(&found) {
-        // Ours rounds down on the exact quotient, the original rounds a double to nearest.
+        // Ours rounds the exact quotient down; CNanoLog rounds a double to nearest.
         let parts = |line: &str| line.split('|').map(str::to_owned).collect::<Vec<_>>();
         let (expected, found) = (parts(expected), parts(found));
         assert_eq!((&expected[0], &expected[2..]), (&found[0], &found[2..]));

@@ -1,4 +1,4 @@
-//! Which allocation a free ends, what is reused, what stays: in memory for the live ones only.
+//! Pairs allocations with frees; only live allocations are kept in memory.
 
 use std::{
     collections::HashMap,
@@ -9,29 +9,29 @@ use traceloom_core::{Limits, Result};
 
 use crate::{Alloc, Free, raw::Dialect};
 
-/// Follows the allocations of one file, event by event.
+/// Tracks the allocations of one file, event by event.
 ///
-/// In the growth dialect events have no address, so nothing is paired: sizes are added up only.
+/// In the growth dialect events have no address, so they are not paired: only sizes are summed.
 #[derive(Debug)]
 pub struct Allocations {
     dialect: Dialect,
     limits: Limits,
     live: HashMap<u64, Allocation, Scatter>,
-    /// Addresses freed of late, each at the place that its value gives; a newer one pushes an older one out.
+    /// Recently freed addresses, each in the slot given by its value; a newer address replaces an older one.
     freed: Vec<u64>,
     totals: Totals,
 }
 
-/// An allocation that is live, or was.
+/// An allocation that is or was live.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Allocation {
-    /// Its number among the ALLOC events, from 0, or the one that [`Allocations::alloc_as`] was given.
+    /// Its number among the ALLOC events, from 0, or the number passed to [`Allocations::alloc_as`].
     pub number: u64,
-    /// When it was made.
+    /// Time of the allocation.
     pub time_us: u64,
-    /// Where it lies.
+    /// Address of the memory.
     pub address: u64,
-    /// How much memory.
+    /// Size of the memory.
     pub size_bytes: u64,
     /// Id of the stack.
     pub stack: u64,
@@ -40,65 +40,65 @@ pub struct Allocation {
 }
 
 impl Allocation {
-    /// How long it lived if it ended at `end_us`.
+    /// Its lifetime if it ended at `end_us`.
     pub const fn lifetime_us(&self, end_us: u64) -> u64 {
         end_us.saturating_sub(self.time_us)
     }
 }
 
-/// What a FREE does.
+/// The effect of a FREE.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Freed {
     /// It ends this allocation.
     Allocation(Allocation),
-    /// Nothing lives at the address, and it was freed not long ago.
+    /// Nothing is allocated at the address, which was freed recently.
     Again,
-    /// Nothing lives at the address.
+    /// Nothing is allocated at the address.
     Unknown,
-    /// Growth dialect: a line shrank by an unknown size.
+    /// Growth dialect: the memory of a source line shrank by an unknown size.
     Shrink,
 }
 
-/// What was counted; sums may exceed 64 bits.
+/// The totals; sums may exceed 64 bits.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Totals {
     /// ALLOC events.
     pub allocs: u64,
     /// FREE events.
     pub frees: u64,
-    /// Memory allocated.
+    /// Bytes allocated.
     pub alloc_bytes: u128,
-    /// Memory freed, as far as it is known which.
+    /// Bytes freed, as far as known.
     pub freed_bytes: u128,
-    /// Memory of the live allocations; in the growth dialect what it would be without any shrinking.
+    /// Bytes of the live allocations; in the growth dialect, what they would be without any shrinking.
     pub live_bytes: u128,
-    /// The most that `live_bytes` ever was.
+    /// The maximum of `live_bytes`.
     pub peak_bytes: u128,
-    /// When that was first.
+    /// When the peak was first reached.
     pub peak_time_us: u64,
     /// Allocations at an address that was still in use: the free before them is missing.
     pub reused: u64,
-    /// Frees of an address at which nothing lives.
+    /// Frees of an address at which nothing is allocated.
     pub unmatched_frees: u64,
-    /// Those of them that certainly free a second time; older ones may be missed.
+    /// Those of the unmatched frees that certainly free memory twice; older ones may be missed.
     pub double_frees: u64,
 }
 
-/// Addresses that [`Freed::Again`] can tell from unknown ones.
+/// Number of addresses that [`Freed::Again`] can distinguish from unknown ones.
 const FREED_PLACES: usize = 1 << 12;
 
 impl Allocations {
-    /// Before the first event of a file.
+    /// The state before the first event of a file.
     pub fn new(dialect: Dialect, limits: &Limits) -> Self {
         Self { dialect, limits: limits.clone(), live: HashMap::default(), freed: Vec::new(), totals: Totals::default() }
     }
 
-    /// Takes an ALLOC; gives the allocation that it replaces at its address.
+    /// Processes an ALLOC; returns the allocation that it replaces at its address.
     pub fn alloc(&mut self, alloc: &Alloc) -> Result<Option<Allocation>> {
         self.alloc_as(self.totals.allocs, alloc)
     }
 
-    /// The same for a caller who numbers allocations otherwise.
+    /// The same for callers that number allocations differently.
     pub fn alloc_as(&mut self, number: u64, alloc: &Alloc) -> Result<Option<Allocation>> {
         self.totals.allocs += 1;
         self.totals.alloc_bytes += u128::from(alloc.size_bytes);
@@ -121,13 +121,13 @@ impl Allocations {
         Ok(self.live.insert(address, Allocation { number, time_us, address, size_bytes, stack, thread }))
     }
 
-    /// Takes a FREE; says what it does.
+    /// Processes a FREE; returns its effect.
     pub fn free(&mut self, free: &Free) -> Freed {
         self.totals.frees += 1;
         if self.dialect == Dialect::Growth {
             return Freed::Shrink;
         }
-        // Zero is what an empty place holds; one more tells a freed address of zero from that.
+        // Zero marks an empty slot; adding one distinguishes a freed address of zero from it.
         let mark = free.address.wrapping_add(1);
         if let Some(allocation) = self.live.remove(&free.address) {
             self.totals.live_bytes -= u128::from(allocation.size_bytes);
@@ -148,24 +148,24 @@ impl Allocations {
         Freed::Unknown
     }
 
-    /// The allocation that lives at an address.
+    /// The live allocation at an address.
     pub fn at(&self, address: u64) -> Option<&Allocation> {
         self.live.get(&address)
     }
 
-    /// The allocations that live now, in no particular order.
+    /// The live allocations, in no particular order.
     pub fn live(&self) -> impl ExactSizeIterator<Item = &Allocation> {
         self.live.values()
     }
 
-    /// What was counted so far.
+    /// The totals so far.
     pub fn totals(&self) -> &Totals {
         &self.totals
     }
 }
 
-/// Scatters addresses, at each event: quicker than the usual hash, and with a secret of its own as that, so that no file
-/// can be made to put all of them near one place.
+/// Hashes addresses, once per event: faster than the default hash, but also seeded randomly, so that no file can be
+/// made to put all of them close together.
 #[derive(Clone, Copy, Debug)]
 struct Scatter {
     secret: u64,

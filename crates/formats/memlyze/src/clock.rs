@@ -1,4 +1,4 @@
-//! Adds up deltas, by the rule of the dialect, and takes times apart into deltas again.
+//! Sums deltas by the rule of the dialect, and converts times back to deltas.
 
 use crate::{
     Record,
@@ -8,8 +8,8 @@ use crate::{
 
 /// The time of a file's events.
 ///
-/// In the growth dialect every event of a snapshot repeats the time since the last one, so a run of
-/// equal ALLOC and FREE deltas counts once. GC and MARKER events have a delta of their own and end a run.
+/// In the growth dialect, every event of a snapshot repeats the time since the last one, so a run of equal ALLOC and
+/// FREE deltas counts once. GC and MARKER events have separate deltas and end a run.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Clock {
     now_us: u64,
@@ -34,17 +34,17 @@ impl Clock {
         self.now_us
     }
 
-    /// The rule that it goes by.
+    /// The dialect whose rule it follows.
     pub(crate) const fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// The delta of the run that is under way, or [`NO_RUN`].
+    /// The delta of the current run, or [`NO_RUN`].
     pub(crate) const fn run_delta(&self) -> u64 {
         self.run_delta
     }
 
-    /// Passes an ALLOC or FREE; `None` where the sum does not fit and stays at its largest value.
+    /// Advances by an ALLOC or FREE; `None` if the sum overflows, in which case it saturates.
     #[inline]
     pub fn pass_memory(&mut self, delta_us: u64) -> Option<u64> {
         if self.dialect == Dialect::Growth {
@@ -56,14 +56,14 @@ impl Clock {
         self.add(delta_us)
     }
 
-    /// Passes a GC or MARKER; `None` where the sum does not fit and stays at its largest value.
+    /// Advances by a GC or MARKER; `None` if the sum overflows, in which case it saturates.
     #[inline]
     pub fn pass_other(&mut self, delta_us: u64) -> Option<u64> {
         self.run_delta = NO_RUN;
         self.add(delta_us)
     }
 
-    /// Passes an ALLOC or FREE; `None` where the sum does not fit, and nothing has passed.
+    /// Advances by an ALLOC or FREE; `None` if the sum overflows, in which case it stays unchanged.
     #[inline(always)]
     pub(crate) fn pass_memory_if_it_fits(&mut self, delta_us: u64) -> Option<u64> {
         if self.dialect == Dialect::Growth {
@@ -79,7 +79,7 @@ impl Clock {
         Some(self.now_us)
     }
 
-    /// Passes a GC or MARKER; `None` where the sum does not fit, and nothing has passed.
+    /// Advances by a GC or MARKER; `None` if the sum overflows, in which case it stays unchanged.
     #[inline(always)]
     pub(crate) fn pass_other_if_it_fits(&mut self, delta_us: u64) -> Option<u64> {
         self.now_us = self.now_us.checked_add(delta_us)?;
@@ -87,7 +87,7 @@ impl Clock {
         Some(self.now_us)
     }
 
-    /// Passes a record; what is not an event takes no time.
+    /// Advances by a record; a record that is not an event takes no time.
     pub(crate) fn pass_record(&mut self, record: &Record<'_>) -> Option<u64> {
         match record {
             Record::Alloc(alloc) => self.pass_memory(alloc.delta_us),
@@ -98,7 +98,7 @@ impl Clock {
         }
     }
 
-    /// Passes an event.
+    /// Advances by an event.
     #[inline]
     pub(crate) fn pass(&mut self, event: &Event) -> Option<u64> {
         match event.body {
@@ -114,9 +114,9 @@ impl Clock {
         sum
     }
 
-    /// The delta that brings an ALLOC or FREE to `time_us`, and passes it.
+    /// The delta that brings an ALLOC or FREE to `time_us`; also advances the clock.
     ///
-    /// A new snapshot with the delta of the last one would read as part of it: it goes one microsecond on.
+    /// A new snapshot with the delta of the last one would read as part of it, so it is moved by one microsecond.
     pub fn memory_delta(&mut self, time_us: u64) -> u64 {
         let step = time_us.saturating_sub(self.now_us);
         let delta = match self.dialect {
@@ -128,7 +128,7 @@ impl Clock {
         delta
     }
 
-    /// The delta that brings a GC or MARKER to `time_us`, and passes it.
+    /// The delta that brings a GC or MARKER to `time_us`; also advances the clock.
     pub fn other_delta(&mut self, time_us: u64) -> u64 {
         let delta = time_us.saturating_sub(self.now_us);
         self.pass_other(delta);
@@ -162,7 +162,7 @@ mod tests {
         let mut writing = Clock::new(Dialect::Growth);
         let mut reading = writing;
         for time in [0, 0, 9, 9, 9, 20, 31, 31] {
-            // From 20 to 31 is as long as from 9 to 20: the later one has to move.
+            // From 20 to 31 is as long as from 9 to 20, so the later one has to move.
             let expected = if time == 31 { 32 } else { time };
             let delta = writing.memory_delta(time);
             assert_eq!(reading.pass_memory(delta), Some(expected), "{time}");

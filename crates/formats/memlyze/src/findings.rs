@@ -1,6 +1,6 @@
 //! Every rule of the format, in one table.
 //!
-//! Severity error means that one of the document's seven rules refuses the file for it.
+//! Severity error means that the file breaks one of the seven documented rules.
 
 traceloom_core::rules! { "memlyze":
     BAD_MAGIC "bad-magic" Error

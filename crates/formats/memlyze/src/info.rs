@@ -23,14 +23,14 @@ pub(crate) fn info(source: &Source, options: &Options) -> Result<(Info, Findings
     Ok((info, reader.into_findings()))
 }
 
-/// Rows of a table that are shown.
+/// Maximum number of rows shown per table.
 const SHOWN: usize = 10;
-/// Allocations that may live at once, and stacks that are told apart: about 150 MB.
+/// Maximum number of live allocations that are tracked, and of stacks that are distinguished: about 150 MB.
 const FOLLOWED: usize = 1 << 20;
 
-/// What a walk over the events shows.
+/// The result of a walk over the events.
 struct Survey {
-    /// `None` once more live at once than are followed.
+    /// `None` once more allocations are live than can be tracked.
     allocations: Option<Allocations>,
     dialect: Dialect,
     blocks: u64,
@@ -41,13 +41,13 @@ struct Survey {
     markers: u64,
     first_markers: Vec<(u64, u64)>,
     stacks: HashMap<u64, Sum>,
-    /// Allocations of stacks beyond those that are told apart.
+    /// Allocations of stacks beyond those that are distinguished.
     of_other_stacks: u64,
     threads: BTreeMap<u16, Sum>,
     last_us: u64,
 }
 
-/// How many, and how large together.
+/// Count and total size.
 #[derive(Clone, Copy, Default)]
 struct Sum {
     count: u64,
@@ -115,7 +115,7 @@ impl Survey {
             None if is_full => self.of_other_stacks += 1,
             None => self.stacks.entry(alloc.stack).or_default().add(alloc.size_bytes),
         }
-        // The only error is the limit; everything but the pairing is still worth telling.
+        // The only possible error is the limit; everything except the pairing is still useful.
         if self.allocations.as_mut().is_some_and(|allocations| allocations.alloc(alloc).is_err()) {
             self.allocations = None;
         }
@@ -178,7 +178,7 @@ impl Survey {
         odd.into_iter().filter(|(_, count)| *count > 0).for_each(|(name, count)| info.fact(name, count));
     }
 
-    /// What the upstream tracer leaves out must not look like a zero.
+    /// Values that the upstream tracer leaves out must not look like zeros.
     fn growth_facts(&self, info: &mut Info) {
         info.fact("mode", "growth: what source lines gained between snapshots, as the upstream tracer writes it");
         let unknown = "what was freed or leaked, where and by which thread; the peak; names; which events were dropped";
@@ -193,7 +193,7 @@ impl Survey {
         info.fact("stacks", format!("{}, by number only", self.stacks.len()));
     }
 
-    /// The stacks that allocated most, and what of it is left.
+    /// The stacks that allocated the most, and how much of it is live.
     fn stack_table(&self, metadata: &Metadata) -> Listing {
         let mut live: HashMap<u64, u128> = HashMap::new();
         for allocation in self.allocations.iter().flat_map(Allocations::live) {

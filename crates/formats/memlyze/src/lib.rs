@@ -1,4 +1,4 @@
-//! Memlyze `.mlyze` files: plain and packed, of the tracer and by the document, healthy or broken.
+//! Memlyze `.mlyze` files: plain and packed, from the tracer and by the documentation, intact or damaged.
 //!
 //! ```
 //! # fn main() -> traceloom_core::Result<()> {

@@ -1,4 +1,4 @@
-//! Recognizes a file: magic, byte order, and what its events mean.
+//! Detects a file: magic, byte order, and dialect.
 
 use traceloom_core::{ByteOrder, Cursor, Error, Finding, Findings, Position, Result, Sniff, Source, Window};
 
@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// Whether these first bytes look like a `.mlyze` file; with another magic they only may be one.
+/// Whether these first bytes look like a `.mlyze` file; with another magic, the answer is at most maybe.
 pub(crate) fn sniff(prefix: &[u8]) -> Sniff {
     match parse(prefix.get(..HEADER_BYTES).unwrap_or(prefix)) {
         Ok(header) if header.magic == MAGIC => Sniff::Yes,
@@ -24,7 +24,7 @@ pub(crate) fn sniff(prefix: &[u8]) -> Sniff {
     }
 }
 
-/// Reads the header and reports what is odd about it.
+/// Reads the header and reports its problems.
 pub(crate) fn header(source: &Source, findings: &mut Findings) -> Result<Header> {
     let stored = source.prefix(HEADER_BYTES)?;
     let header = parse(&stored)?;
@@ -60,7 +60,7 @@ fn parse(stored: &[u8]) -> Result<Header> {
     for (to, from) in bytes.iter_mut().zip(stored) {
         *to = *from;
     }
-    // Upstream packs numbers as the machine does; 1 with its bytes reversed is the version of no other file.
+    // The upstream encoder uses the machine's byte order; no other file has version 1 with its bytes reversed.
     let is_big = bytes.get(4..8) == Some(&[0, 0, 0, 1]);
     let order = if is_big { ByteOrder::Big } else { ByteOrder::Little };
     let mut cursor = Cursor::new(&bytes, 0, order);
@@ -84,8 +84,8 @@ fn parse(stored: &[u8]) -> Result<Header> {
     Ok(header)
 }
 
-/// What the events mean, judged by the first ones: the upstream tracer leaves the metadata empty and writes
-/// no address, and no other known producer does both.
+/// The dialect, judged by the first events: the upstream tracer leaves the metadata empty and writes no addresses, and
+/// no other known producer does both.
 pub(crate) fn dialect(window: &mut Window, header: &Header, metadata: &Metadata, events: u64) -> Result<Dialect> {
     if !metadata.is_empty() {
         return Ok(Dialect::Document);
@@ -99,11 +99,11 @@ pub(crate) fn dialect(window: &mut Window, header: &Header, metadata: &Metadata,
             &unpacked
         }
     };
-    // The window may hold more than was asked for; the judgement does not depend on its size.
+    // The window may hold more than was requested; the judgment must not depend on its size.
     Ok(judge(first.get(..BLOCK_PLAIN_BYTES).unwrap_or(first), header.order))
 }
 
-/// Unpacks the first block that is sound and has events: a damaged one says nothing.
+/// Unpacks the first undamaged block with events.
 fn unpack_first(window: &mut Window, order: ByteOrder, unpacked: &mut Vec<u8>) -> Result<()> {
     loop {
         let ahead = window.fill(BLOCK_HEADER_BYTES + BLOCK_PLAIN_BYTES)?;

@@ -1,43 +1,43 @@
-//! Numbers and layouts of the format, shared by reading and writing.
+//! Numbers and layouts of the format, shared by the reader and the writer.
 
 use traceloom_core::named_number;
 
 /// The first four bytes of every file.
 pub const MAGIC: [u8; 4] = *b"MTRC";
-/// Bytes of the header.
+/// Size of the header.
 pub const HEADER_BYTES: usize = 256;
-/// Where the header's reserved bytes begin.
+/// Offset of the header's reserved bytes.
 pub const RESERVED_OFFSET: usize = 20;
-/// Bytes of the header after its last field.
+/// Size of the header after its last field.
 pub const RESERVED_BYTES: usize = HEADER_BYTES - RESERVED_OFFSET;
-/// The metadata that the upstream tracer writes: always these bytes, since it never comes back to fill them in.
+/// The metadata that the upstream tracer writes: always these bytes, because it never fills them in.
 pub const EMPTY_METADATA: &[u8; 50] = b"{\"stack_traces\": {}, \"files\": {}, \"functions\": {}}";
 
-/// Most bytes of a varint: 64 bits in groups of seven.
+/// Maximum size of a varint: 64 bits in groups of seven.
 pub const VARINT_BYTES: usize = 10;
-/// Most bytes of an event: an ALLOC with three varints of full length.
+/// Maximum size of an event: an ALLOC with three varints of full length.
 pub const EVENT_BYTES: usize = 1 + VARINT_BYTES + 8 + 2 * VARINT_BYTES + 2;
 
-/// What the first reserved bytes hold where the events are packed in LZ4 blocks.
+/// The first reserved bytes if the events are packed in LZ4 blocks.
 pub const BLOCKS_TAG: [u8; 4] = *b"LZ4B";
-/// The first bytes of a block, so that a reader can check where it is.
+/// The first bytes of a block, so that a reader can verify its position.
 pub const BLOCK_MAGIC: [u8; 4] = *b"MLZB";
-/// Bytes in front of the packed events of a block.
+/// Size of a block's head.
 pub const BLOCK_HEADER_BYTES: usize = 32;
-/// Most bytes of events in a block.
+/// Maximum size of the events in a block.
 pub const BLOCK_PLAIN_BYTES: usize = 64 << 10;
-/// Set in a block's length where its events are stored as they are because packing made them no shorter.
+/// Set in a block's length if its events are stored uncompressed because compression did not make them smaller.
 pub const BLOCK_STORED: u32 = 1 << 31;
 
 /// The first bytes of an index file.
 pub const INDEX_MAGIC: [u8; 4] = *b"MLIX";
 /// The version of the index file.
 pub const INDEX_VERSION: u32 = 1;
-/// Bytes in front of the entries of an index file.
+/// Size of the header of an index file.
 pub const INDEX_HEADER_BYTES: usize = 32;
-/// Bytes of one entry of an index file.
+/// Size of an entry of an index file.
 pub const INDEX_ENTRY_BYTES: usize = 32;
-/// In a block or an index entry: no run of equal deltas is under way.
+/// In a block or an index entry: there is no current run of equal deltas.
 pub const NO_RUN: u64 = u64::MAX;
 
 named_number! {
@@ -57,24 +57,24 @@ named_number! {
         FREE = 1 "free",
         /// The garbage collector ran.
         GC = 2 "gc",
-        /// The program marked a moment.
+        /// The program marked a point in time.
         MARKER = 3 "marker",
     }
 }
 
-/// What the events mean; the file does not say, see [`crate::open`].
+/// The meaning of the events; the file does not state it, see [`crate::open`].
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum Dialect {
-    /// As the document has it: one event for one allocation or free.
+    /// As documented: one event per allocation or free.
     #[default]
     Document,
-    /// As the upstream tracer writes it: an ALLOC is the growth of one source line between two
-    /// snapshots, a FREE its shrinking by an unknown size, and all events of a snapshot repeat one delta.
+    /// As the upstream tracer writes it: an ALLOC is the growth of one source line between two snapshots, a FREE is a
+    /// decrease by an unknown size, and all events of a snapshot repeat one delta.
     Growth,
 }
 
 impl Dialect {
-    /// The word that the program prints.
+    /// The word that the program prints for the dialect.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Document => "document",
@@ -83,7 +83,7 @@ impl Dialect {
     }
 }
 
-/// How the events lie in the file.
+/// How the events are stored.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum Packing {
     /// One after the other.
@@ -94,7 +94,7 @@ pub enum Packing {
 }
 
 impl Packing {
-    /// The word that the program prints.
+    /// The word that the program prints for the packing.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Plain => "plain",

@@ -1,4 +1,4 @@
-//! Header and records: all that a file holds, borrowed and lossless.
+//! Header and records: everything in a file, borrowed and lossless.
 
 use traceloom_core::{ByteOrder, Describe, Fields};
 
@@ -10,26 +10,26 @@ use crate::{
 /// The file header.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Header {
-    /// Byte order of the fixed-width numbers; little-endian in every file known.
+    /// Byte order of the fixed-width numbers; little-endian in every known file.
     pub order: ByteOrder,
-    /// [`MAGIC`], or what stands in its place.
+    /// [`MAGIC`], or the bytes in its place.
     pub magic: [u8; 4],
     /// Format version.
     pub version: Version,
-    /// When the recording began, in microseconds since the Unix epoch.
+    /// Start of the recording, in microseconds since the Unix epoch.
     pub start_us: u64,
-    /// Bytes of the metadata, as stored.
+    /// Size of the metadata, as stored.
     pub metadata_len: u32,
     /// Zeros, or [`BLOCKS_TAG`] and the size of a block.
     pub reserved: [u8; RESERVED_BYTES],
-    /// Bytes of the header that the file has; fewer than [`HEADER_BYTES`] in a cut file.
+    /// Size of the header in the file; less than [`HEADER_BYTES`] in a truncated file.
     pub stored_bytes: usize,
-    /// What the events mean; not stored, found at [`crate::open`].
+    /// The meaning of the events; not stored, detected by [`crate::open`].
     pub dialect: Dialect,
 }
 
 impl Header {
-    /// A header of version 1 for plain events; the metadata's length is to be filled in.
+    /// A header of version 1 for plain events; the length of the metadata has to be filled in.
     pub const fn new(start_us: u64) -> Self {
         Self {
             order: ByteOrder::Little,
@@ -43,7 +43,7 @@ impl Header {
         }
     }
 
-    /// The same header, saying how the events are packed.
+    /// The same header for events with this packing.
     #[must_use]
     pub fn packed(mut self, packing: Packing) -> Self {
         self.reserved = match packing {
@@ -53,13 +53,13 @@ impl Header {
         self
     }
 
-    /// How the events lie in the file.
+    /// How the events are stored.
     pub fn packing(&self) -> Packing {
         if self.reserved == blocks_mark(self.order) { Packing::Blocks } else { Packing::Plain }
     }
 }
 
-/// The reserved bytes of a file with blocks; anything else there is none of ours.
+/// The reserved bytes of a file with blocks; other bytes there have no known meaning.
 fn blocks_mark(order: ByteOrder) -> [u8; RESERVED_BYTES] {
     let mut reserved = [0; RESERVED_BYTES];
     let mark = BLOCKS_TAG.into_iter().chain(order.put_u32(BLOCK_PLAIN_BYTES as u32));
@@ -69,7 +69,7 @@ fn blocks_mark(order: ByteOrder) -> [u8; RESERVED_BYTES] {
     reserved
 }
 
-/// For each varint of an event, in file order, how many bytes more than the shortest form it has.
+/// For each varint of an event, in file order, how many bytes longer than the shortest form it is.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub struct Padding(pub [u8; 3]);
 
@@ -87,30 +87,30 @@ impl Padding {
 /// Memory was allocated; in the growth dialect, a source line holds more than at the last snapshot.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Alloc {
-    /// Microseconds since the event before, or since the start.
+    /// Microseconds since the previous event, or since the start.
     pub delta_us: u64,
     /// Microseconds since the start, by the rule of the dialect; not stored.
     pub time_us: u64,
-    /// Where the memory lies; always 0 in the growth dialect.
+    /// Address of the memory; always 0 in the growth dialect.
     pub address: u64,
-    /// How much memory.
+    /// Size of the memory.
     pub size_bytes: u64,
     /// Id of the stack in the metadata.
     pub stack: u64,
-    /// The thread; in the growth dialect the one that took the snapshot.
+    /// The thread; in the growth dialect, the one that took the snapshot.
     pub thread: u16,
     /// Surplus bytes of delta, size and stack.
     pub padding: Padding,
 }
 
-/// Memory was freed; in the growth dialect, a source line holds less, by how much is unknown.
+/// Memory was freed; in the growth dialect, a source line holds less, by an unknown amount.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Free {
-    /// Microseconds since the event before, or since the start.
+    /// Microseconds since the previous event, or since the start.
     pub delta_us: u64,
     /// Microseconds since the start, by the rule of the dialect; not stored.
     pub time_us: u64,
-    /// Where the memory lay; always 0 in the growth dialect.
+    /// Address of the memory; always 0 in the growth dialect.
     pub address: u64,
     /// Surplus bytes of the delta.
     pub padding: Padding,
@@ -119,7 +119,7 @@ pub struct Free {
 /// The garbage collector ran.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Gc {
-    /// Microseconds since the event before, or since the start.
+    /// Microseconds since the previous event, or since the start.
     pub delta_us: u64,
     /// Microseconds since the start, by the rule of the dialect; not stored.
     pub time_us: u64,
@@ -131,10 +131,10 @@ pub struct Gc {
     pub padding: Padding,
 }
 
-/// The program marked a moment.
+/// The program marked a point in time.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Marker {
-    /// Microseconds since the event before, or since the start.
+    /// Microseconds since the previous event, or since the start.
     pub delta_us: u64,
     /// Microseconds since the start, by the rule of the dialect; not stored.
     pub time_us: u64,
@@ -144,16 +144,16 @@ pub struct Marker {
     pub padding: Padding,
 }
 
-/// The head of a block; its events follow as records of their own.
+/// The head of a block; its events follow as separate records.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Block<'a> {
-    /// Bytes of its events once unpacked.
+    /// Size of its events once unpacked.
     pub plain_len: u32,
     /// Microseconds since the start at the event before its first.
     pub time_us: u64,
-    /// Delta of the run of equal deltas that is under way there, or [`crate::raw::NO_RUN`].
+    /// Delta of the current run of equal deltas there, or [`crate::raw::NO_RUN`].
     pub run_delta: u64,
-    /// The block as stored, with its head.
+    /// The block as stored, including its head.
     pub stored: &'a [u8],
 }
 
@@ -163,7 +163,7 @@ pub struct Block<'a> {
 pub enum Record<'a> {
     /// Part of the JSON text; [`crate::Reader::metadata`] has it as tables.
     Metadata(&'a [u8]),
-    /// A block of events begins.
+    /// A block of events starts.
     Block(Block<'a>),
     /// Memory was allocated.
     Alloc(Alloc),
@@ -171,14 +171,14 @@ pub enum Record<'a> {
     Free(Free),
     /// The garbage collector ran.
     Gc(Gc),
-    /// A moment was marked.
+    /// A point in time was marked.
     Marker(Marker),
-    /// Bytes that no record explains.
+    /// Bytes that belong to no record.
     Residue(&'a [u8]),
 }
 
 impl Record<'_> {
-    /// When it happened, in microseconds since the start, for an event.
+    /// The time of an event, in microseconds since the start.
     pub const fn time_us(&self) -> Option<u64> {
         match self {
             Self::Alloc(alloc) => Some(alloc.time_us),
@@ -200,7 +200,7 @@ impl Record<'_> {
         }
     }
 
-    /// Bytes of an event once unpacked.
+    /// Size of an event once unpacked.
     pub(crate) fn event_len(&self) -> Option<usize> {
         let varints = |values: &[u64], padding: Padding| {
             values.iter().map(|value| varint::len(*value)).sum::<usize>() + padding.total()

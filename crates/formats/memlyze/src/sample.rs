@@ -1,6 +1,6 @@
-//! A trace of a small web shop's day, always the same, to show what the format can hold.
+//! A sample trace, always the same, that shows what the format can hold: a day of a small web shop.
 //!
-//! The same generator makes the large files of the benchmarks: only the number of requests differs.
+//! The large files of the benchmarks come from the same generator; only the number of requests differs.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use traceloom_core::{Limits, Result, Sample};
 
 use crate::{Allocated, Call, Composer, raw::Packing};
 
-/// The sample, with what it shows.
+/// The sample, with a description.
 pub fn sample() -> Result<Sample> {
     Ok(Sample {
         file_name: "shop.mlyze",
@@ -18,7 +18,7 @@ pub fn sample() -> Result<Sample> {
     })
 }
 
-/// Writes a trace of about `size` events, plain; memory does not grow with it.
+/// Writes a plain trace of about `size` events; memory use does not grow with it.
 pub fn write<W: Write>(out: W, size: u64) -> Result<W> {
     let requests = size / EVENTS_PER_REQUEST;
     let mut shop = Shop::new()?;
@@ -37,7 +37,7 @@ const START_US: u64 = 1_767_603_600_000_000;
 const REQUESTS: u64 = 400;
 /// On average.
 const EVENTS_PER_REQUEST: u64 = 21;
-/// Thread ids as Linux gives them; the file numbers them from 0.
+/// Thread ids as Linux assigns them; the file numbers them from 0.
 const THREADS: [u64; 3] = [140_245_001_234_176, 140_244_992_841_472, 140_244_984_448_768];
 
 struct Shop {
@@ -82,7 +82,7 @@ impl Shop {
         })
     }
 
-    /// Parses, asks the database, renders, and gives everything back but one entry of the cache.
+    /// Parses, queries the database, renders, and frees everything except one cache entry.
     fn request(&mut self, number: u64) -> Result<()> {
         let thread = THREADS.get(self.random(3) as usize).copied().unwrap_or(0);
         self.now_us += 2_000 + self.random(40_000);
@@ -98,7 +98,7 @@ impl Shop {
         let page = 16_384 + 64 * self.random(700);
         held.push(self.alloc(page, self.render, thread)?);
         if number.is_multiple_of(3) {
-            // The leak that the sample is there to show: nothing ever leaves this cache.
+            // The leak that the sample demonstrates: nothing ever leaves this cache.
             let size = 2_048 + 32 * (number % 50);
             self.alloc(size, self.cache, thread)?;
         }

@@ -1,4 +1,4 @@
-//! Packed events, their index, and how little a jump reads.
+//! Packed events, their index, and how little a seek reads.
 
 mod support;
 
@@ -17,7 +17,7 @@ use traceloom_memlyze::{
     raw::Packing,
 };
 
-/// Counts what is read of it.
+/// A source that counts the bytes read.
 struct Counting {
     bytes: Vec<u8>,
     read: Arc<AtomicU64>,
@@ -40,7 +40,7 @@ fn counting(bytes: &[u8]) -> (Source, Arc<AtomicU64>) {
     (Source::custom(Counting { bytes: bytes.to_vec(), read: read.clone() }), read)
 }
 
-/// A long trace; in the growth dialect snapshots of many events repeat one delta.
+/// A long trace; in the growth dialect, snapshots of many events repeat one delta.
 fn long(packing: Packing, growth: bool) -> Vec<u8> {
     let mut metadata = MetadataBuilder::new(&Limits::default());
     if !growth {
@@ -89,7 +89,7 @@ fn packed_files_are_smaller() {
     assert!(packed.len() * 3 < plain.len() * 2, "{} of {}", packed.len(), plain.len());
 }
 
-/// The event that a reader gives after a jump, and how many follow it.
+/// The event that a reader returns after a seek, and how many follow it.
 fn after_jump(source: Source, time_us: u64, index: Option<&Index>) -> (Option<(u64, u64)>, u64) {
     let limits = Limits::with(|limits| limits.window_bytes = 16 << 10);
     let mut reader = traceloom_memlyze::open(source, &Options::default().with_limits(limits)).unwrap();
@@ -151,7 +151,7 @@ fn a_jump_reads_little() {
             let time_us = reader.next().unwrap().and_then(|located| located.record.time_us());
             assert_eq!(time_us, Some(150_000));
             let total = read.load(Ordering::Relaxed) + index_read.load(Ordering::Relaxed);
-            // One block, the header, and what the index needs: of more than three megabytes.
+            // One block, the header, and what the index needs, out of more than three megabytes.
             assert!(total < 110 << 10, "{packing:?} by {name}: {total} of {}", bytes.len());
         }
     }

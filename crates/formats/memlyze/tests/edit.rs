@@ -1,4 +1,4 @@
-//! Laid out anew, repaired, cut, put together.
+//! Canonical files, repairs, slices and merges.
 
 mod support;
 
@@ -36,7 +36,7 @@ fn canonical_is_stable_and_keeps_every_event() {
     assert!(unknown.unwrap_err().to_string().contains("1 and lz4"));
 }
 
-/// Real files and those of the upstream encoder are laid out as a clean writer would: nothing changes.
+/// Real files and those of the upstream encoder are already canonical: nothing changes.
 #[test]
 fn canonical_leaves_real_files_alone() {
     for (name, bytes) in contents().filter(|(name, _)| !name.contains("/spec_") && !name.contains("/invalid/")) {
@@ -60,7 +60,7 @@ fn what_is_repaired_keeps_the_rules() {
             let Ok(edited) = edit::repair(&source(&changed), &mut repaired, &Options::default()) else { continue };
             let walked = walk(&repaired, &Options::strict()).unwrap_or_else(|error| panic!("{name}: {error}"));
             assert_eq!(walked.rewritten, repaired);
-            // Where a block was lost, deltas differ so that times do not.
+            // If a block was lost, deltas differ so that times do not.
             let timed = |bytes| events(bytes).iter().map(|line| without_delta(line)).collect::<Vec<_>>();
             let lost_address = edited.loss.entries().any(|(what, ..)| what == "address in a trace that has none");
             assert!(lost_address || timed(&repaired) == timed(&changed), "{name}");
@@ -70,7 +70,7 @@ fn what_is_repaired_keeps_the_rules() {
     }
 }
 
-/// Whatever the bytes, an edit ends, and what it writes can be read.
+/// For any bytes, an edit ends, and its output can be read.
 #[test]
 fn edits_survive_damage() {
     let mut noise = Noise(5);
@@ -122,7 +122,7 @@ fn time_us(line: &str) -> i64 {
     line.split("time_us=").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap()
 }
 
-/// The moment of a free in the middle of a request: something that is live then is freed soon after.
+/// The time of a free in the middle of a request: something that is live then is freed soon after.
 fn a_moment_us(bytes: &[u8]) -> i64 {
     time_us(events(bytes).iter().skip(2_500).find(|line| line.starts_with("free")).unwrap())
 }
@@ -175,7 +175,7 @@ fn a_slice_of_threads_has_their_frees() {
     assert!(tracker.totals().frees > 300);
 }
 
-/// Every event lies in exactly one of two adjacent ranges, wherever they meet.
+/// Every event is in exactly one of two adjacent ranges, wherever they meet.
 #[test]
 fn adjacent_slices_partition_a_trace() {
     let without_deltas = |bytes: &[u8]| events(bytes).iter().map(|line| without_delta(line)).collect::<Vec<_>>();
@@ -289,7 +289,7 @@ fn merged_real_traces_stay_growth() {
     assert_eq!(events(&out).len(), files.iter().map(|bytes| events(bytes).len()).sum::<usize>());
 }
 
-/// Ids that lead nowhere do so in no merged trace.
+/// No merged trace has dangling ids.
 #[test]
 fn every_merge_of_two_keeps_the_rules() {
     let files: Vec<_> = contents().filter(|(_, bytes)| bytes.len() < 4000).collect();

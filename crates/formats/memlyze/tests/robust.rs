@@ -1,4 +1,4 @@
-//! Broken sources and damaged files: every one of them ends in records or an error.
+//! Broken sources and damaged files: reading always ends in records or an error.
 
 mod support;
 
@@ -9,7 +9,7 @@ use support::{sample, walk};
 use traceloom_core::{Limits, Options, ReadAt, Records, Source};
 use traceloom_memlyze::{Header, raw::Packing};
 
-/// Gives its bytes up to a place and fails there.
+/// Returns its bytes up to an offset and fails there.
 struct Failing {
     bytes: Vec<u8>,
     from: u64,
@@ -73,7 +73,7 @@ proptest! {
         bytes.extend_from_slice(text.as_bytes());
         let walked = walk(&bytes, &Options::default()).unwrap();
         prop_assert!(walked.rewritten == bytes);
-        // Whoever takes the text as JSON must be of one mind with us.
+        // Other JSON parsers must agree with ours.
         let theirs = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&text).is_ok();
         let refused = ["memlyze.metadata-invalid", "memlyze.metadata-not-object", "memlyze.metadata-length"];
         let ours = !walked.codes.iter().any(|code| refused.contains(code));

@@ -1,4 +1,4 @@
-//! What goes in comes out, whatever it is; the suite of `traceloom-testkit` does the same with real files.
+//! Everything that is written is read back; the suite of `traceloom-testkit` does the same with real files.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! The document's seven rules, and every other finding, one by one.
+//! The seven documented rules, and every other finding, one by one.
 
 mod support;
 
@@ -10,7 +10,7 @@ const METADATA: &str = r#"{"stack_traces": {"0": [{"file_id": 0, "line": 42, "fu
 const ALLOC: &[u8] = b"\x00\x05\x10\x00\x00\x00\x00\x00\x00\x00\x40\x00\x01\x00";
 const FREE: &[u8] = b"\x01\x05\x10\x00\x00\x00\x00\x00\x00\x00";
 
-/// A file put together from its parts.
+/// A file made of its parts.
 struct File {
     header: Vec<u8>,
     metadata: Vec<u8>,
@@ -183,7 +183,7 @@ fn growth_is_recognized_and_says_what_it_cannot_know() {
     let walked = walk(&file.bytes(), &Options::default()).unwrap();
     assert!(walked.findings[0].contains("cannot be known"));
     assert!(walked.lines.last().unwrap().contains("time_us=6"), "{:?}", walked.lines);
-    // An address anywhere near the begin means that it is something else, far behind that it is odd.
+    // An address near the start means that the dialect is another one; far behind, it is a finding.
     File::with_metadata(empty).event(growth).event(ALLOC).expect(&["stack-missing"], 2, true);
     let mut late = File::with_metadata(empty);
     for _ in 0..5000 {

@@ -103,8 +103,8 @@ impl Tables {
         self.sample_weights.millis(dur_ns)
     }
 
-    /// Adds a sample without a stack at a time after all samples so far: the page shows the time from the first sample to
-    /// the last, and would leave out markers and memory in use before and after.
+    /// Adds a sample without a stack at a time after all samples so far: the page shows the time from the first sample
+    /// to the last, and would leave out markers and memory in use before and after.
     pub(super) fn reach(&mut self, at_ns: Option<u64>) -> Result<()> {
         match at_ns.filter(|at_ns| self.last_ns.is_none_or(|last_ns| last_ns < *at_ns)) {
             Some(at_ns) => self.sample(None, at_ns, 0),

@@ -1,4 +1,4 @@
-//! Argument bytes: the packed and the raw form, and how they are told apart.
+//! Argument bytes: the packed and the raw form, and how they are distinguished.
 
 pub(crate) mod packing;
 
@@ -20,7 +20,7 @@ pub enum Arg<'a> {
     Int32(i32),
     /// Signed, eight bytes.
     Int64(i64),
-    /// An address; the library also stores bool and whatever it does not know so.
+    /// An address; the library also stores bool and unknown types this way.
     Pointer(u64),
     /// Text as stored; it need not be UTF-8. A NULL string is stored as an empty one.
     String(&'a [u8]),
@@ -31,7 +31,7 @@ pub enum Arg<'a> {
 }
 
 impl Arg<'_> {
-    /// Its type.
+    /// The type of the argument.
     pub const fn arg_type(&self) -> ArgType {
         match self {
             Self::Char(_) => ArgType::CHAR,
@@ -46,21 +46,21 @@ impl Arg<'_> {
     }
 }
 
-/// How the arguments of an entry are laid out.
+/// How the arguments of an entry are stored.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Form {
-    /// No argument, no byte.
+    /// No arguments, no bytes.
     Empty,
-    /// Nibbles with byte counts, then the numbers in their fewest bytes, then the strings.
+    /// Nibbles with byte counts, then the numbers in as few bytes as possible, then the strings.
     Packed,
     /// One after the other in full width.
     Raw,
-    /// Strings only: both forms are the same bytes.
+    /// Strings only: both forms have the same bytes.
     Same,
 }
 
 impl Form {
-    /// The word for people.
+    /// The name of the form, for people.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Empty => "none",
@@ -71,11 +71,11 @@ impl Form {
     }
 }
 
-/// The argument types of a site, with what decoding needs to know about them.
+/// The argument types of a site, with precomputed facts for decoding.
 #[derive(Clone, Copy, Debug)]
 pub struct Types<'a> {
     pub(crate) codes: &'a [ArgType],
-    /// How many are not strings.
+    /// Number of arguments that are not strings.
     pub(crate) numbers: usize,
 }
 
@@ -85,7 +85,7 @@ impl<'a> Types<'a> {
         Self { codes, numbers: codes.iter().filter(|code| **code != ArgType::STRING).count() }
     }
 
-    /// Finds the form of `data` and lends the arguments; `None` where neither form fits.
+    /// Detects the form of `data` and returns the arguments; `None` if neither form fits.
     pub fn decode(&self, data: &'a [u8], order: ByteOrder, prefer: Form) -> Option<Args<'a>> {
         self.decode_padded(Padded { data, padded: data }, order, prefer)
     }
@@ -125,12 +125,12 @@ impl<'a> Types<'a> {
         Args { codes: self.codes, form, nibbles, index: 0, numbers, strings, order }
     }
 
-    /// Whether `data` can be read in either form, and the two differ.
+    /// Whether `data` is valid in both forms, and the forms differ.
     pub fn is_ambiguous(&self, data: &[u8], order: ByteOrder) -> bool {
         self.numbers > 0 && self.fits_packed(data, order).is_some() && self.fits_raw(data, order)
     }
 
-    /// Whether every argument fits in full width and nothing is left.
+    /// Whether every argument fits in full width with no bytes left over.
     pub(crate) fn fits_raw(&self, data: &[u8], order: ByteOrder) -> bool {
         let mut left = data;
         for code in self.codes {
@@ -147,16 +147,16 @@ impl<'a> Types<'a> {
         left.is_empty()
     }
 
-    /// Where the strings begin, if `data` is what the library's packer can have written.
+    /// The offset of the strings, if the library's packer could have written `data`.
     ///
-    /// Stricter than the original, which does not ask for the fewest bytes and so misreads raw data.
+    /// Stricter than CNanoLog itself, which does not require the fewest bytes and so misreads raw data.
     pub(crate) fn fits_packed(&self, data: &[u8], order: ByteOrder) -> Option<usize> {
         self.packed_strings(Padded { data, padded: data }, order)
     }
 
     #[inline]
     fn packed_strings(&self, bytes: Padded<'_>, order: ByteOrder) -> Option<usize> {
-        // On a big-endian machine the packer stores the wrong end of every number: there is nothing to read.
+        // On a big-endian machine, the packer stores the wrong end of every number, so nothing can be read.
         if order == ByteOrder::Big && self.numbers > 0 {
             return None;
         }
@@ -172,7 +172,7 @@ impl<'a> Types<'a> {
             index += 1;
             let magnitude = load(bytes.padded.get(at..)?, value_bytes(nibble))?;
             at += value_bytes(nibble);
-            // Not a jump out: entries that fit are the rule, and which number would not is hard to foresee.
+            // No early return: nearly all entries fit, and the branch for one that does not is hard to predict.
             fits &= is_packed_value(*code, nibble, magnitude);
         }
         fits &= index % 2 == 0 || nibble(nibbles, index) == Some(0);
@@ -184,7 +184,7 @@ impl<'a> Types<'a> {
     }
 }
 
-/// Argument bytes, and the same with what happens to lie behind them, so that numbers can be loaded in one go.
+/// Argument bytes, alone and with the bytes that happen to follow them, so that a number can be loaded at once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Padded<'a> {
     pub(crate) data: &'a [u8],
@@ -204,7 +204,7 @@ pub struct Args<'a> {
 }
 
 impl<'a> Args<'a> {
-    /// The form that was found.
+    /// The detected form.
     pub fn form(&self) -> Form {
         self.form
     }
@@ -271,7 +271,7 @@ impl<'a> Iterator for Args<'a> {
     }
 }
 
-/// Whether the packed bytes hold an i64 whose sign the packer dropped; INT64_MIN explains itself.
+/// Whether the packed bytes hold an i64 whose sign the packer dropped; INT64_MIN is unambiguous.
 pub(crate) fn has_lost_sign(types: &Types<'_>, args: &Args<'_>) -> bool {
     if args.form != Form::Packed {
         return false;
@@ -364,7 +364,7 @@ mod tests {
     fn a_raw_entry_of_the_burst_is_raw() {
         let types = [ArgType::INT32, ArgType::INT32];
         let types = Types::new(&types);
-        // The original's looser test takes this for packed: nibbles 4 and 3.
+        // CNanoLog's looser test takes this as packed: nibbles 4 and 3.
         let bytes = [0x34, 0, 0, 0, 9, 0, 0, 0];
         assert!(original_takes_for_packed(types.codes, &bytes));
         let args = types.decode(&bytes, ByteOrder::Little, Form::Packed).expect("raw fits");

@@ -1,10 +1,10 @@
-//! The bytes of arguments: how both forms are written, and what the packer can have written.
+//! The bytes of arguments: how both forms are written, and what the packer could have written.
 
 use traceloom_core::ByteOrder;
 
 use crate::{Arg, raw::ArgType};
 
-/// Whether the packed form keeps the value: it has no sign bit left for eight bytes.
+/// Whether the packed form preserves the value: a number of eight bytes has no room for a sign bit.
 pub(crate) fn survives_packing(arg: &Arg<'_>) -> bool {
     !matches!(arg, Arg::Int64(value) if value.unsigned_abs() >> 56 != 0)
 }
@@ -55,14 +55,14 @@ pub fn put_packed<'a>(args: impl Iterator<Item = Arg<'a>> + Clone, out: &mut Vec
     }
 }
 
-/// Whether the original's own test takes `data` for packed; it is looser than ours.
+/// Whether CNanoLog's test takes `data` as packed; it is looser than ours.
 pub(crate) fn original_takes_for_packed(codes: &[ArgType], data: &[u8]) -> bool {
     original_packed(codes, data, &mut |_, _| {}).is_some()
 }
 
-/// Walks `data` as the original's unpacker does; gives where its strings begin if it accepts.
+/// Walks `data` like CNanoLog's unpacker; returns the offset of the strings if it accepts.
 ///
-/// `value` is told each number: its magnitude and whether it is negative.
+/// `value` is called with each number: its magnitude and whether it is negative.
 pub(crate) fn original_packed(codes: &[ArgType], data: &[u8], value: &mut impl FnMut(u64, bool)) -> Option<usize> {
     let numbers = codes.iter().filter(|code| **code != ArgType::STRING).count();
     let (nibbles, mut left) = data.split_at_checked(numbers.div_ceil(2))?;
@@ -108,7 +108,7 @@ pub(crate) fn nibble(nibbles: &[u8], index: usize) -> Option<u8> {
     nibbles.get(index / 2).map(|byte| byte >> (4 * (index % 2)) & 15)
 }
 
-/// Bytes of the value that a nibble announces; 8 stands for eight whatever the sign.
+/// Size of the value that a nibble announces; 8 means eight bytes, whatever the sign.
 #[inline]
 pub(crate) fn value_bytes(nibble: u8) -> usize {
     const BYTES: [u8; 16] = [1, 1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7];
@@ -124,7 +124,7 @@ pub(crate) fn load(bytes: &[u8], len: usize) -> Option<u64> {
     }
 }
 
-/// Smallest and largest magnitude that the packer writes for each nibble, by type; none where it does not.
+/// Smallest and largest magnitude that the packer writes for each nibble, by type; an empty range if it writes none.
 #[allow(clippy::indexing_slicing, reason = "done by the compiler")]
 static PACKED: [[(u64, u64); 16]; 9] = {
     let mut table = [[(1, 0); 16]; 9];
@@ -141,7 +141,7 @@ static PACKED: [[(u64, u64); 16]; 9] = {
             12 => (fewest, half),
             _ => (1, 0),
         };
-        // Of eight bytes the sign is lost: any magnitude up to that of the smallest number.
+        // With eight bytes, the sign is lost: any magnitude up to that of the smallest number.
         table[ArgType::INT64.0 as usize][nibble] = (fewest, if nibble == 8 { 1 << 63 } else { all });
         if nibble <= 4 {
             table[ArgType::UINT32.0 as usize][nibble] = (fewest, all);
@@ -157,7 +157,7 @@ static PACKED: [[(u64, u64); 16]; 9] = {
     table
 };
 
-/// Whether the packer can have written this value of this type.
+/// Whether the packer could have written this value of this type.
 #[inline]
 pub(crate) fn is_packed_value(code: ArgType, nibble: u8, magnitude: u64) -> bool {
     let range = PACKED.get(usize::from(code.0)).and_then(|ranges| ranges.get(usize::from(nibble)));
@@ -165,7 +165,7 @@ pub(crate) fn is_packed_value(code: ArgType, nibble: u8, magnitude: u64) -> bool
 }
 
 fn put_string(text: &[u8], order: ByteOrder, out: &mut Vec<u8>) {
-    // An entry holds at most 65 535 bytes; the writer refuses what is longer.
+    // An entry holds at most 65 535 bytes; the writer refuses longer ones.
     out.extend_from_slice(&order.put_u32(u32::try_from(text.len()).unwrap_or(u32::MAX)));
     out.extend_from_slice(text);
 }

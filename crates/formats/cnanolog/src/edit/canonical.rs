@@ -1,4 +1,4 @@
-//! The same contents as a clean writer lays them out, perhaps in another dialect.
+//! Writes the same contents as a clean writer lays them out, optionally in another dialect.
 
 use std::io::Write;
 
@@ -10,8 +10,8 @@ use super::{
 };
 use crate::{Extra, open};
 
-/// Writes the same contents with dense ids, exact sizes and counts. Without a variant, and in the document's layout,
-/// the byte order stays; `1.0.7` by name is little-endian, as every file of the library is.
+/// Writes the same contents with dense ids and exact sizes and counts. Without a variant, and in the documented layout,
+/// the byte order is kept; an explicit `1.0.7` is little-endian, like every file of the library.
 pub fn canonical<W: Write>(source: &Source, out: W, variant: Option<&str>, options: &Options) -> Result<Edited> {
     let dialect = Dialect::parse(variant)?;
     let order = match (dialect, variant) {
@@ -21,7 +21,7 @@ pub fn canonical<W: Write>(source: &Source, out: W, variant: Option<&str>, optio
     relay(source, out, Layout { dialect, order }, &Extra::default(), options)
 }
 
-/// The same in a byte order of the caller's.
+/// The same in a byte order that the caller chooses.
 pub fn canonical_in<W: Write>(
     source: &Source,
     out: W,

@@ -1,4 +1,4 @@
-//! Several files into one, in the order of time as far as each file is in it.
+//! Merges several files into one, in time order as far as each file is in time order.
 
 use std::io::Write;
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{Clock, Entry, Header, Moment, Reader, Record, Tally, Writer, create, open};
 
-/// Writes the entries of all files into one of 1.0.7; equal sites become one.
+/// Writes the entries of all files to one 1.0.7 file; equal sites become one.
 ///
 /// Files of one run (same start, same clock) keep their ticks; others get nanoseconds since the earliest start.
 pub fn merge<W: Write>(sources: &[Source], out: W, options: &Options) -> Result<Edited> {
@@ -50,7 +50,7 @@ fn clock_fields(header: &Header) -> (u64, u64, i64, i32, bool) {
     (ticks.0, ticks.1, header.start_time_sec, header.start_time_nsec, header.has_timestamps)
 }
 
-/// Nanoseconds since the earliest start; timestamps if any file has them.
+/// Nanoseconds since the earliest start; with timestamps if any file has them.
 fn common_clock(headers: &[Header]) -> Header {
     let start = headers.iter().map(|header| header.clock().start()).min().unwrap_or(Moment { sec: 0, nsec: 0 });
     let has_timestamps = headers.iter().any(|header| header.has_timestamps);
@@ -65,7 +65,7 @@ fn common_clock(headers: &[Header]) -> Header {
 
 struct Merger {
     inputs: Vec<Input>,
-    /// Holds the plan, and the ids of the input whose entry is converted.
+    /// The plan, and the ids of the input whose entry is being converted.
     relay: Relay,
     start: Moment,
     keeps_ticks: bool,
@@ -78,7 +78,7 @@ struct Input {
     head: Option<Head>,
 }
 
-/// The next entry of an input, with what the output makes of it.
+/// The next entry of an input, as it will be in the output.
 struct Head {
     moment: Moment,
     timestamp: Option<u64>,
@@ -167,7 +167,7 @@ impl Merger {
     }
 }
 
-/// May be before the start: the counter wraps, as the library's does.
+/// May be before the start: the counter wraps, like the library's.
 fn nanoseconds_between(start: Moment, moment: Moment) -> u64 {
     let sec = moment.sec.wrapping_sub(start.sec).wrapping_mul(1_000_000_000);
     sec.wrapping_add(i64::from(moment.nsec)).wrapping_sub(i64::from(start.nsec)) as u64

@@ -1,7 +1,7 @@
-//! Edits from file to file: re-laid, repaired, sliced, merged.
+//! Edits of files: canonical, repair, slice, merge.
 //!
-//! A file says in its header how many entries it has and where its dictionary lies. Every edit therefore walks its
-//! inputs twice: once to count, once to write, so that memory does not grow with the file.
+//! The header of a file holds the number of entries and the offset of the dictionary. So every edit walks its inputs
+//! twice, once to count and once to write, and memory does not grow with the file.
 
 mod canonical;
 mod merge;
@@ -20,7 +20,7 @@ pub use self::{
 };
 use crate::Record;
 
-/// Counts the bytes of a record that stays behind because nothing can be read from it.
+/// Counts the bytes of a record that is left out because it cannot be read.
 fn lose_unreadable(located: &Located<Record<'_>>, loss: &mut Loss) {
     let (what, bytes) = match &located.record {
         Record::Residue(bytes) => ("bytes that are not a record", bytes.len()),

@@ -39,16 +39,16 @@ impl Dialect {
     }
 }
 
-/// Arguments that a synthetic site can hold as hexadecimal text.
+/// Maximum number of argument bytes that a synthetic site can hold as hexadecimal text.
 const MAX_SHOWN: usize = 30_000;
 
-/// Sites, levels and header of the file to be.
+/// Sites, levels and header of the output file.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) header: Header,
     dialect: Dialect,
     sites: Vec<PlannedSite>,
-    /// Ids of sites that are already there.
+    /// Ids of the sites that have been added.
     ids: HashMap<PlannedSite, u32>,
     levels: Vec<(u8, Vec<u8>)>,
     max_sites: usize,
@@ -85,7 +85,7 @@ impl Plan {
         Self { header, dialect, sites: Vec::new(), ids: HashMap::new(), levels: Vec::new(), max_sites }
     }
 
-    /// Adds a level, under another number where its own is taken; gives the number.
+    /// Adds a level, under another number if its number is taken; returns the number.
     pub(super) fn add_level(&mut self, level: u8, name: &[u8], loss: &mut Loss) -> u8 {
         if self.dialect == Dialect::Document {
             loss.lose("name of a custom level", || format!("level {level} {}", Text(name)));
@@ -114,7 +114,7 @@ impl Plan {
         }
     }
 
-    /// Adds the sites of a dictionary; gives the new id of each.
+    /// Adds the sites of a dictionary; returns the new id of each.
     pub(super) fn add_sites(&mut self, dictionary: &Dictionary, shared: bool, loss: &mut Loss) -> Result<Vec<u32>> {
         let numbering = probe::guess_numbering(&self.header);
         let mut levels: Vec<u8> = (0..=255).map(|level| dictionary.numbering().translate(level, numbering)).collect();
@@ -133,7 +133,7 @@ impl Plan {
     }
 
     fn add_site(&mut self, site: &Site<'_>, level: u8, types: &[ArgType], shared: bool) -> Result<u32> {
-        // A table that could not be repaired explains no entry; its site stays for its text.
+        // A table that could not be repaired is useless for decoding; its site is kept for its text.
         let types = if types.iter().all(|code| code.is_argument()) { types } else { &[] };
         if types.len() > self.dialect.slots() {
             let (id, args, slots) = (site.id, types.len(), self.dialect.slots());
@@ -151,7 +151,7 @@ impl Plan {
         self.push(PlannedSite { level, line: site.line, types: stored.collect(), file, format }, shared)
     }
 
-    /// A site for entries that nothing explains: its one argument is their bytes in hexadecimal.
+    /// A site for entries that cannot be decoded: its only argument is their bytes in hexadecimal.
     pub(super) fn add_unreadable(&mut self, entry: &Entry<'_>) -> Result<u32> {
         let numbering = probe::guess_numbering(&self.header);
         let (level, line, file, mut format) = match entry.dictionary().zip(entry.site()) {
@@ -210,7 +210,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Appends bytes as the argument of a site of [`Plan::add_unreadable`].
+    /// Appends bytes as the argument of a site made by [`Plan::add_unreadable`].
     pub(super) fn put_unreadable(&self, bytes: &[u8], data: &mut Vec<u8>, loss: &mut Loss) {
         let shown = bytes.get(..MAX_SHOWN).unwrap_or(bytes);
         if shown.len() < bytes.len() {
@@ -221,7 +221,7 @@ impl Plan {
         put_raw(std::iter::once(Arg::String(&hex)), self.header.order, data);
     }
 
-    /// Everything behind the entries, in order.
+    /// Everything after the entries, in order.
     pub(super) fn trailer(&self, mut each: impl FnMut(&Record<'_>) -> Result<()>) -> Result<()> {
         if !self.levels.is_empty() {
             let size = self.levels.iter().map(|(_, name)| (LEVEL_FIXED + name.len()) as u64).sum();
@@ -253,7 +253,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Writes what follows the entries and ends the file.
+    /// Writes everything after the entries and ends the file.
     pub(super) fn finish<W: Write>(&self, mut writer: Writer<W>) -> Result<()> {
         self.trailer(|record| writer.write(record))?;
         writer.finish()?;

@@ -1,4 +1,4 @@
-//! Writes the entries of a file as those of a planned one.
+//! Writes the entries of a file according to a plan.
 
 use std::io::Write;
 
@@ -10,14 +10,14 @@ use super::{
 };
 use crate::{Entry, Extra, Reader, Record, Tally, Writer, create, open_with};
 
-/// How a file is to be laid out.
+/// The layout of the output.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
     pub(super) dialect: Dialect,
     pub(super) order: ByteOrder,
 }
 
-/// Writes all entries by a plan; the first pass counts what the header wants to know.
+/// Writes all entries according to a plan; the first pass counts what the header needs.
 pub(super) fn relay<W: Write>(
     source: &Source,
     out: W,
@@ -30,7 +30,7 @@ pub(super) fn relay<W: Write>(
     let plan = Plan::new(layout.dialect, layout.order, reader.header(), &options.limits);
     let mut relay = Relay::new(plan, &reader, &mut loss)?;
     let mut tally = Tally::new(&relay.plan.header);
-    // What is lost is noted in the second pass only.
+    // Losses are counted only in the second pass.
     let mut unheard = Loss::default();
     reader.walk(|located| {
         if let Record::Entry(entry) = &located.record {
@@ -57,7 +57,7 @@ pub(super) fn relay<W: Write>(
     Ok(Edited { findings: reader.into_findings(), loss })
 }
 
-/// Turns the entries of one file into those of a planned one.
+/// Converts the entries of a file according to a plan.
 pub(super) struct Relay {
     pub(super) plan: Plan,
     /// The new id of each site of the file.
@@ -76,7 +76,7 @@ impl Relay {
         Ok(Self { plan, ids, id: 0, data: Vec::new() })
     }
 
-    /// Finds the new id and arguments; true where they could be read.
+    /// Determines the new id and arguments; returns true if they could be decoded.
     pub(super) fn convert(&mut self, entry: &Entry<'_>, loss: &mut Loss) -> Result<bool> {
         self.data.clear();
         let id = entry.site_index().and_then(|index| self.ids.get(index)).copied();
@@ -92,7 +92,7 @@ impl Relay {
 
     fn entry(&self, entry: &Entry<'_>) -> Entry<'_> {
         let header = &self.plan.header;
-        // A layout that must have timestamps gets those of the start.
+        // If a layout requires timestamps, missing ones become that of the start.
         let timestamp = header.has_timestamps.then(|| entry.timestamp.unwrap_or(header.start_timestamp));
         Entry::new(self.id, timestamp, &self.data)
     }

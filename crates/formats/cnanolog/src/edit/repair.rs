@@ -1,4 +1,4 @@
-//! A file that the original decompressor opens, from one that it refuses.
+//! Makes a file that CNanoLog's decompressor opens from one that it refuses.
 
 use std::io::Write;
 
@@ -10,14 +10,14 @@ use super::{
 };
 use crate::Extra;
 
-/// Writes a file that the original decompressor opens, with all that can be read.
+/// Writes a file that CNanoLog's decompressor opens, with everything that can be read.
 ///
-/// Entries that nothing explains become entries of a site that shows their bytes.
+/// Entries that cannot be decoded become entries of a site that shows their bytes.
 pub fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Edited> {
     repair_with(source, out, &Extra::default(), options)
 }
 
-/// The same with what the caller knows, such as the dictionary of another log of the same program.
+/// The same with facts that the caller knows, such as the dictionary of another log of the same program.
 pub fn repair_with<W: Write>(source: &Source, out: W, extra: &Extra, options: &Options) -> Result<Edited> {
     relay(source, out, Layout { dialect: Dialect::Library, order: ByteOrder::Little }, extra, options)
 }

@@ -1,4 +1,4 @@
-//! A range of time of a file.
+//! Extracts a time range of a file.
 
 use std::io::Write;
 
@@ -7,9 +7,9 @@ use traceloom_core::{Edited, Error, Loss, Options, Records, Result, Slice, Sourc
 use super::lose_unreadable;
 use crate::{Clock, Entry, Header, Record, Tally, create, open};
 
-/// Writes the entries of a range of time in the same layout; levels and sites stay.
+/// Writes the entries in a time range in the same layout; levels and sites are kept.
 ///
-/// A range in which nothing lies gives a log without entries.
+/// An empty range gives a log without entries.
 pub fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options) -> Result<Edited> {
     let mut reader = open(source.clone(), options)?;
     let mut header = reader.header().clone();
@@ -23,7 +23,7 @@ pub fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options
         }
         Ok::<_, Error>(())
     })?;
-    // A log that was never closed stays one.
+    // A log that was never closed stays unclosed.
     if tally.dictionary_offset.is_some() {
         tally.fill(&mut header)?;
     }
@@ -44,14 +44,14 @@ fn check_slice(slice: &Slice, header: &Header) -> Result<()> {
             "CNanoLog stores no threads: the entries of thread {thread} are unknown"
         )));
     }
-    // Nothing lies in an empty range, whenever it was logged.
+    // An empty range has no entries, whatever their times.
     if !header.has_timestamps && !slice.range.is_all() && !slice.range.is_empty() {
         return Err(Error::unsupported("the entries of this file carry no timestamps: it cannot be sliced by time"));
     }
     Ok(())
 }
 
-/// The origin of the trace, from the start that the header names: that start or, where it names none, the first entry.
+/// The origin of the trace, relative to the start in the header: that start or, if there is none, the first entry.
 fn origin_ns(source: &Source, header: &Header, options: &Options) -> Result<i64> {
     if header.start_timestamp != 0 {
         return Ok(0);
@@ -65,9 +65,9 @@ fn origin_ns(source: &Source, header: &Header, options: &Options) -> Result<i64>
     Ok(0)
 }
 
-/// Tells what of a file is kept.
+/// Decides which records are kept.
 struct Keeps {
-    /// In nanoseconds from the start that the header names.
+    /// In nanoseconds from the start in the header.
     range: TimeRange,
     clock: Clock,
 }
@@ -79,7 +79,7 @@ impl Keeps {
                 self.range.contains(self.clock.since_start_ns(*ticks))
             }
             Record::Entry(_) => !self.range.is_empty(),
-            // The entries that are kept lie in blocks of their own.
+            // The kept entries go into new blocks.
             Record::Block(_) | Record::Residue(_) => false,
             _ => true,
         }

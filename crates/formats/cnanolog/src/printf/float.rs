@@ -1,12 +1,12 @@
-//! Floating-point conversions, rounded to even on the exact binary value as C does.
+//! Floating-point conversions, rounding the exact binary value half to even, as C does.
 
 use std::io::Write;
 
 use super::{Field, Number, integer, pad_number, spec::Conversion};
 
-/// Room for any double with the precisions that logs ask for; longer ones go to the heap.
+/// Room for any double with the precisions that logs use; longer texts go to the heap.
 const STACK_BYTES: usize = 512;
-/// Digits after the point that integers of 128 bits have room for.
+/// Digits after the point that fit in 128-bit integers.
 const QUICK_DIGITS: usize = 12;
 
 /// Appends a double.
@@ -116,7 +116,7 @@ impl Write for Text {
     }
 }
 
-/// Whole part and rounded fraction, where 128 bits hold them exactly.
+/// Whole part and rounded fraction, if 128 bits hold them exactly.
 #[inline]
 fn quick_fixed(value: f64, precision: usize) -> Option<(u64, u64)> {
     if precision > QUICK_DIGITS {
@@ -148,7 +148,7 @@ fn quick_fixed(value: f64, precision: usize) -> Option<(u64, u64)> {
     }
 }
 
-/// The point and the digits after it; nothing at all where there are none.
+/// The point and the digits after it; nothing if there are none.
 fn put_fraction(fraction: u64, precision: usize, out: &mut Vec<u8>) {
     if precision == 0 {
         return;
@@ -174,7 +174,7 @@ fn exponent(value: f64, precision: usize, alternate: bool, text: &mut Text) {
     put_exponent_form(digits.as_ref(), exponent, alternate, text);
 }
 
-/// `%g`: the exponent that `%e` would show decides, then trailing zeros go.
+/// `%g`: chooses by the exponent that `%e` would show, then removes trailing zeros.
 fn general(value: f64, precision: usize, alternate: bool, text: &mut Text) {
     let (mut digits, exponent) = significant(value, precision - 1);
     if !alternate {
@@ -232,7 +232,7 @@ fn put_exponent_form(digits: &[u8], exponent: i32, alternate: bool, text: &mut T
     let _ = write!(text, "e{sign}{:02}", exponent.unsigned_abs());
 }
 
-/// `%a`: the leading digit is 1, or 0 for zero and what is smaller than the smallest normal number.
+/// `%a`: the leading digit is 1, or 0 for zero and subnormal numbers.
 fn put_hex(value: f64, sign: &[u8], upper: bool, field: &Field, out: &mut Vec<u8>) {
     let bits = value.to_bits();
     let (biased, fraction) = ((bits >> 52) as i32, bits & ((1 << 52) - 1));
@@ -263,7 +263,7 @@ fn put_hex(value: f64, sign: &[u8], upper: bool, field: &Field, out: &mut Vec<u8
     pad_number(&number, field, out);
 }
 
-/// Leading digit and 52 bits after the point, rounded to so many hexadecimal digits.
+/// Leading digit and 52 bits after the point, rounded to this many hexadecimal digits.
 fn round_hex(mantissa: u64, digits: Option<usize>) -> (u64, u64) {
     let Some(digits @ 0..13) = digits else { return (mantissa >> 52, mantissa & ((1 << 52) - 1)) };
     let dropped = 4 * (13 - digits as u32);

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::args::Arg;
 
-/// The digits of every number below 100, two by two.
+/// The digits of every number below 100, in pairs.
 #[allow(clippy::indexing_slicing, reason = "done by the compiler")]
 static PAIRS: [u8; 200] = {
     let mut pairs = [0; 200];
@@ -80,7 +80,7 @@ impl<const N: usize> Digits<N> {
 /// Appends a number as `%d` does.
 #[inline]
 pub(crate) fn put_decimal(magnitude: u64, is_negative: bool, out: &mut Vec<u8>) {
-    // Small numbers are the rule; the sign is part of the digits, so that one append does.
+    // Most numbers are small; the sign is part of the digits, so a single append is enough.
     if magnitude < 10 && !is_negative {
         return out.push(b'0' + magnitude as u8);
     }
@@ -91,7 +91,7 @@ pub(crate) fn put_decimal(magnitude: u64, is_negative: bool, out: &mut Vec<u8>) 
     out.extend_from_slice(digits.as_bytes());
 }
 
-/// Writes a number into all of `digits`, as far as it has room in them.
+/// Writes a number into all of `digits`, as far as they have room.
 #[inline]
 pub(crate) fn fill_decimal(mut value: u32, digits: &mut [u8]) {
     for slot in digits.rchunks_mut(2) {
@@ -112,9 +112,9 @@ pub(crate) fn put(arg: Arg<'_>, conversion: Conversion, length: Length, field: &
         let value = match (length, arg) {
             (Length::Char, _) => (value as i8).into(),
             (Length::Short, _) => (value as i16).into(),
-            // Asked to be wider than it was stored: its value counts.
+            // Wider than it was stored: its value counts.
             (Length::Long, Arg::Uint32(value)) => value.into(),
-            // The library stores bool and the like as pointers, with whatever the upper half of the register held.
+            // The library stores bool and similar types as pointers, with whatever the upper half of the register held.
             (Length::None, Arg::Pointer(value)) => (value as i32).into(),
             _ => value,
         };
@@ -131,7 +131,7 @@ pub(crate) fn put(arg: Arg<'_>, conversion: Conversion, length: Length, field: &
     put_unsigned(bits, conversion, field, out);
 }
 
-/// Appends an address as glibc does: `(nil)`, or hexadecimal with its prefix.
+/// Appends an address as glibc does: `(nil)`, or prefixed hexadecimal.
 pub(crate) fn put_pointer(value: u64, field: &Field, out: &mut Vec<u8>) {
     if value == 0 {
         return pad(b"(nil)", field, out);
@@ -153,7 +153,7 @@ fn put_signed(value: i64, field: &Field, out: &mut Vec<u8>) {
         (false, false, false) => b"",
     };
     let digits = Digits::<64>::decimal(value.unsigned_abs());
-    // A zero in no digits at all is nothing.
+    // Zero with a precision of zero has no digits.
     let digits = if (value, field.precision) == (0, Some(0)) { &[] } else { digits.as_bytes() };
     put_digits(prefix, digits, field, out);
 }
@@ -178,7 +178,8 @@ fn put_unsigned(value: u64, conversion: Conversion, field: &Field, out: &mut Vec
             _ => b"",
         };
     }
-    // The octal prefix is a leading zero and counts as a digit, unless precision or zero already gives one.
+    // The octal prefix is a leading zero and counts as a digit, unless the precision or the number already provides
+    // one.
     if field.alternate && conversion == Conversion::Octal && digits.first() != Some(&b'0') {
         let wanted = digits.len() + 1;
         match field.precision {
@@ -189,7 +190,7 @@ fn put_unsigned(value: u64, conversion: Conversion, field: &Field, out: &mut Vec
     put_digits(prefix, digits, &field, out);
 }
 
-/// A precision is the fewest digits, and turns the zero flag off.
+/// A precision is the minimum number of digits, and turns the zero flag off.
 fn put_digits(prefix: &[u8], digits: &[u8], field: &Field, out: &mut Vec<u8>) {
     let zeros = field.precision.unwrap_or(0).saturating_sub(digits.len());
     let zero_fill = field.zero && field.precision.is_none();

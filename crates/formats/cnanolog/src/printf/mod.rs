@@ -1,9 +1,8 @@
-//! C's printf, exactly, for arguments whose types are known.
+//! C's printf, exactly, for arguments with known types.
 //!
-//! A format is parsed once and rendered often, into a buffer of the caller's; nothing is allocated per
-//! argument. Where the call in the log is not one that C defines (an argument of another type than the
-//! conversion asks for, too few arguments, an unknown conversion), the result shows what is known instead
-//! of what a machine would have printed by chance.
+//! A format is parsed once and rendered often, into the caller's buffer; nothing is allocated per argument. If the call
+//! in the log is undefined in C (an argument whose type does not match the conversion, too few arguments, an unknown
+//! conversion), the result shows what is known instead of what a machine would have printed by chance.
 
 mod float;
 mod integer;
@@ -16,7 +15,7 @@ pub(crate) use self::{
     spec::{Conversion, Count, Length, Piece, Spec},
 };
 
-/// Most bytes of one rendered message: a format may repeat wide fields without end.
+/// Maximum size of a rendered message, because a format may repeat wide fields without end.
 pub(crate) const MAX_BYTES: usize = 8 << 20;
 
 /// A parsed format string.
@@ -27,7 +26,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Parses a format; every byte string is one.
+    /// Parses a format; every byte string is valid.
     pub fn parse(format: &[u8]) -> Self {
         let pieces = spec::parse(format);
         let is_positional = pieces.iter().any(|piece| matches!(piece, Piece::Conversion(spec) if spec.is_positional()));
@@ -41,13 +40,13 @@ impl Program {
         })
     }
 
-    /// Appends the message to `out`; `format` is what was parsed.
+    /// Appends the message to `out`; `format` is the text that was parsed.
     #[inline]
     pub fn render(&self, format: &[u8], args: Args<'_>, out: &mut Vec<u8>) {
         self.render_within(format, args, MAX_BYTES, out);
     }
 
-    /// The same, cut after `most` bytes; false where it was.
+    /// The same, cut off after `most` bytes; returns false if it was cut.
     #[inline]
     pub(crate) fn render_within(&self, format: &[u8], args: Args<'_>, most: usize, out: &mut Vec<u8>) -> bool {
         let start = out.len();
@@ -73,7 +72,7 @@ impl Program {
     }
 }
 
-/// Where a conversion takes its arguments from.
+/// The source of a conversion's arguments.
 enum Source<'s, 'a> {
     InOrder(&'s mut Args<'a>),
     Positional(Args<'a>),
@@ -122,7 +121,7 @@ pub(crate) struct Field {
     pub(crate) precision: Option<usize>,
 }
 
-/// Renders one conversion; false where it cannot be and has to be shown as it stands.
+/// Renders one conversion; returns false if that is impossible and its text has to be shown instead.
 #[inline]
 fn render_spec(spec: &Spec, mut source: Source<'_, '_>, out: &mut Vec<u8>) -> bool {
     if spec.is_plain
@@ -149,7 +148,7 @@ fn render_spec(spec: &Spec, mut source: Source<'_, '_>, out: &mut Vec<u8>) -> bo
     true
 }
 
-/// Wider fields than this are shown as they stand: nobody writes them on purpose.
+/// Wider fields are shown as text, because no one writes them on purpose.
 const MAX_WIDTH: i64 = 60_000;
 
 fn resolve(spec: &Spec, source: &mut Source<'_, '_>) -> Option<Field> {
@@ -174,7 +173,7 @@ fn resolve(spec: &Spec, source: &mut Source<'_, '_>) -> Option<Field> {
     Some(field)
 }
 
-/// Renders an argument; every one can be, as what it is where the conversion does not suit it.
+/// Renders an argument; if the conversion does not match, it is shown according to its type.
 fn render_arg(spec: &Spec, field: &Field, arg: Arg<'_>, out: &mut Vec<u8>) {
     match (spec.conversion, arg, integer_value(arg)) {
         (Conversion::Written, _, _) => {}
@@ -207,7 +206,7 @@ fn put_character(value: i64, length: Length, field: &Field, out: &mut Vec<u8>) {
     pad(wide.encode_utf8(&mut [0; 4]).as_bytes(), field, out);
 }
 
-/// The conversion asks for another type: the argument is shown as what it is, in the same width.
+/// The conversion is for another type: the argument is shown according to its type, in the same width.
 fn put_natural(field: &Field, arg: Arg<'_>, out: &mut Vec<u8>) {
     let field = Field { left: field.left, width: field.width, ..Field::default() };
     match arg {

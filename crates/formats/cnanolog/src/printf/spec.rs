@@ -1,4 +1,4 @@
-//! Takes a format string apart.
+//! Parses a format string.
 
 use super::Field;
 
@@ -18,7 +18,7 @@ pub(crate) enum Count {
     Argument(Option<u8>),
 }
 
-/// A length modifier, by the width that it asks for.
+/// A length modifier, by the width that it specifies.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Length {
     None,
@@ -32,7 +32,7 @@ pub(crate) enum Length {
     LongDouble,
 }
 
-/// What a conversion makes of its argument.
+/// How a conversion formats its argument.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Conversion {
     Binary {
@@ -87,7 +87,7 @@ impl Conversion {
     }
 }
 
-/// One conversion and where it stands in the format.
+/// One conversion and its position in the format.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spec {
     pub(crate) from: u32,
@@ -98,7 +98,7 @@ pub(crate) struct Spec {
     pub(crate) width: Count,
     pub(crate) precision: Count,
     pub(crate) position: Option<u8>,
-    /// No flag, width, precision or narrowing: the common case, which takes its argument and nothing else.
+    /// No flag, width, precision or narrowing: the common case, which uses only its argument.
     pub(crate) is_plain: bool,
 }
 
@@ -109,7 +109,7 @@ impl Spec {
     }
 }
 
-/// Takes a format apart; what is no conversion is literal.
+/// Parses a format; everything that is not a conversion is literal.
 pub(crate) fn parse(format: &[u8]) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut literal = 0;
@@ -141,7 +141,7 @@ fn parse_spec(format: &[u8], from: usize) -> Spec {
             b' ' => flags.space = true,
             b'#' => flags.alternate = true,
             b'0' => flags.zero = true,
-            // Grouping and native digits: nothing in the C locale.
+            // Grouping and native digits have no effect in the C locale.
             b'\'' | b'I' => {}
             _ => break,
         }
@@ -186,7 +186,7 @@ impl Scanner<'_> {
         (self.at > start).then_some(value)
     }
 
-    /// `n$`, where it stands.
+    /// `n$`, if present.
     fn position(&mut self) -> Option<u8> {
         let start = self.at;
         let number = self.number();
@@ -236,7 +236,7 @@ impl Scanner<'_> {
             b'p' => Conversion::Pointer,
             b'n' => Conversion::Written,
             b'%' => Conversion::Percent,
-            // The byte belongs to what is shown, unless it begins another conversion's text.
+            // The byte is part of the text shown, unless it starts another conversion.
             _ => Conversion::Invalid,
         };
         self.at += 1;

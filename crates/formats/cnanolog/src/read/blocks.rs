@@ -1,4 +1,4 @@
-//! Reads a log that lies in blocks as if it did not.
+//! Presents a log in blocks as if it had none.
 
 use std::{
     collections::BTreeMap,
@@ -25,11 +25,11 @@ pub(super) struct Blocks {
     view: Arc<View>,
     /// The next piece.
     next: usize,
-    /// Bytes of it that were lent already.
+    /// Bytes of the piece that were already returned.
     lent: u64,
-    /// The block that was lent last.
+    /// The block that was returned last.
     stored: Vec<u8>,
-    /// What the flags should say, if they say something else.
+    /// What the flags should be, if they are wrong.
     denied: Option<&'static str>,
 }
 
@@ -39,12 +39,12 @@ struct View {
     source: Source,
     layout: Layout,
     pieces: Vec<Piece>,
-    /// Bytes of the file without blocks.
+    /// Size of the file without blocks.
     bytes: u64,
     unpacked: Mutex<Unpacked>,
 }
 
-/// The block that was read last, and what is wrong with those that were read.
+/// The block that was read last, and the damage of the blocks read so far.
 #[derive(Debug, Default)]
 struct Unpacked {
     index: Option<usize>,
@@ -54,7 +54,7 @@ struct Unpacked {
 }
 
 impl Blocks {
-    /// Finds the blocks of a file that has some. `is_plain` says whether a file without any makes sense as it stands.
+    /// Finds the blocks of a file that has some. `is_plain` decides whether a file without any makes sense.
     pub(super) fn find(
         source: &Source,
         header: &Header,
@@ -76,11 +76,11 @@ impl Blocks {
         Ok(Some(Self { view: Arc::new(view), next: 0, lent: 0, stored: Vec::new(), denied }))
     }
 
-    /// Passes the blocks before the one that an offset lies in.
+    /// Skips the blocks before the one that contains an offset.
     pub(super) fn skip_to(&mut self, offset: u64) {
         self.lent = 0;
         self.next = self.view.pieces.partition_point(|piece| piece.at <= offset).saturating_sub(1);
-        // Damage has no contents: it lies before the block that begins at the same offset.
+        // Damage has no contents: it comes before the block that starts at the same offset.
         while self.next > 0 && self.view.pieces.get(self.next - 1).is_some_and(|piece| piece.at == offset) {
             self.next -= 1;
         }
@@ -91,30 +91,30 @@ impl Blocks {
         Source::custom(Plain(self.view.clone()))
     }
 
-    /// Where the next block begins in the file without blocks; there is none behind the end.
+    /// Where the next block starts in the file without blocks; none starts after the end.
     fn next_at(&self) -> u64 {
         self.view.pieces.get(self.next).map_or(u64::MAX, |piece| piece.at)
     }
 
-    /// Whether bytes before an offset are missing, so that it means another one than it was written for.
+    /// Whether bytes before an offset are missing, so that the stored offset is wrong.
     pub(super) fn is_shifted(&self, offset: u64) -> bool {
         self.view.pieces.iter().any(|piece| piece.is_lost() && piece.at <= offset)
     }
 
-    /// Whether a block that was read behind this offset is damaged.
+    /// Whether a block that was read after this offset is damaged.
     pub(super) fn is_damaged_from(&self, offset: u64) -> bool {
         let first = self.view.pieces.partition_point(|piece| piece.at + piece.plain_bytes() <= offset);
         self.view.unpacked().damage.range(first..).next().is_some()
     }
 
-    /// The flags, if they say something else about blocks than the file.
+    /// A finding if the flags contradict the file about blocks.
     pub(super) fn flags_finding(&self, header: &Header) -> Option<Finding> {
         let position = Position::at(header_offset::FLAGS as u64).field("flags");
         let odd = Finding::new(&BLOCK_FLAGS, position).with("found", format!("0x{:08x}", header.flags));
         self.denied.map(|truth| odd.with("truth", truth))
     }
 
-    /// What is wrong with a piece.
+    /// The problem of a piece, if any.
     fn finding(&self, piece: &Piece, damage: Option<Damage>) -> Option<Finding> {
         let (bytes, end) = (piece.stored_bytes, piece.stored_at + piece.stored_bytes);
         let (rule, reason, consequence) = match (piece.kind, damage) {
@@ -135,7 +135,7 @@ impl Blocks {
 }
 
 impl Reader {
-    /// Goes on with the blocks from here on.
+    /// Reads blocks from here on.
     pub(super) fn enter_blocks(&mut self) {
         let offset = self.window.offset();
         self.next_block_at = match &mut self.blocks {
@@ -147,7 +147,7 @@ impl Reader {
         };
     }
 
-    /// The block that begins here, or bytes that are none.
+    /// The block that starts here, or bytes that are not a block.
     #[cold]
     pub(super) fn next_block(&mut self) -> Result<Option<Located<Record<'_>>>> {
         // Reading its first byte unpacks it.
@@ -163,7 +163,7 @@ impl Reader {
         blocks.stored.truncate(filled);
         blocks.lent += len;
         if filled == 0 {
-            // The file is shorter than when it was opened.
+            // The file has become shorter since it was opened.
             (blocks.next, blocks.lent) = (blocks.view.pieces.len(), 0);
         } else if blocks.lent == piece.stored_bytes {
             (blocks.next, blocks.lent) = (blocks.next + 1, 0);
@@ -187,7 +187,7 @@ impl Reader {
         Ok(Some(Located { offset, len: stored.len() as u64, record: Record::Block(block) }))
     }
 
-    /// No entry of a damaged block, nor of one before damage, reaches into the next one, which begins with an entry.
+    /// Ends the entries of a damaged block, or of one before damage, at its end: the next block starts with an entry.
     fn fence(&mut self, piece: &Piece, is_fenced: bool, is_readable: bool) {
         let end = piece.at + piece.plain_bytes();
         let is_inside = matches!(self.state, State::Entries | State::Lost(_)) && end <= self.entries_end;
@@ -224,7 +224,7 @@ impl View {
         Ok(())
     }
 
-    /// Bytes that lie in the file as they are.
+    /// Reads bytes that are stored unchanged in the file.
     fn read_stored(&self, offset: u64, max: u64, buffer: &mut [u8]) -> io::Result<usize> {
         let len = buffer.len().min(usize::try_from(max).unwrap_or(usize::MAX));
         self.source.read_full(offset, buffer.get_mut(..len).unwrap_or_default()).map_err(io::Error::other)

@@ -1,27 +1,27 @@
-//! The way back after damage: where entries make sense again.
+//! Resynchronizes after damage: finds where entries make sense again.
 
 use traceloom_core::Result;
 
 use super::{MAX_RESIDUE_BYTES, Reader, State, Step, entries::Frame, residue, survey::frame};
 use crate::{Dictionary, Header, findings::*, raw::ENTRY_HEADER_BYTES};
 
-/// Entries in a row that must make sense before reading goes on after damage.
+/// Number of consecutive entries that must make sense before reading continues after damage.
 const CHAIN: usize = 3;
-/// The same where only their headers can: no dictionary of the file's own says which ids and arguments there are.
+/// The same if only headers can be checked, because the file has no dictionary with its ids and argument types.
 const CHAIN_OF_HEADERS: usize = 6;
-/// More log statements than a program has.
+/// More log statements than any program has.
 const MAX_SITES: u32 = 1 << 16;
-/// No program logs for longer into one file.
+/// No program logs to one file for longer than this.
 const MAX_SECONDS: u64 = 10 * 366 * 86_400;
-/// Entries in a row are not further apart than this.
+/// Consecutive entries are not further apart than this.
 const MAX_SECONDS_APART: u64 = 86_400;
 
-/// What entries look like where no dictionary of the file's own explains them: small ids, and times after the start.
+/// What entries look like if the file has no dictionary: small ids, and times after the start.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outlook {
-    /// A second before the start: the counters of a machine's processors are not quite the same.
+    /// One second before the start: the counters of a machine's processors differ slightly.
     earliest: u64,
-    /// Ticks from there on that an entry may have; 0 where there is no clock to tell by.
+    /// Number of ticks after `earliest` that an entry may have; 0 if there is no clock to judge by.
     span: u64,
     frequency: u64,
 }
@@ -33,7 +33,7 @@ impl Outlook {
         Self { earliest: header.start_timestamp.wrapping_sub(frequency), span: span.unwrap_or(0), frequency }
     }
 
-    /// Whether an entry looks like one.
+    /// Whether an entry looks plausible.
     #[inline]
     fn is_likely(&self, id: u32, ticks: u64) -> bool {
         id < MAX_SITES && ticks.wrapping_sub(self.earliest) < self.span
@@ -45,14 +45,14 @@ impl Outlook {
 }
 
 impl Reader {
-    /// Whether zeros stand where an entry header should: a block that never got to the disk. No entry of a log that
-    /// was started later has the tick 0.
+    /// Whether an entry header is all zeros: a block that was never written to disk. In a log with a later start, no
+    /// entry has the tick 0.
     #[inline]
     pub(super) fn is_never_written(&self, bytes: &[u8]) -> bool {
         self.header.start_timestamp != 0 && bytes.first_chunk() == Some(&[0; ENTRY_HEADER_BYTES])
     }
 
-    /// Whether the entry `at` bytes from here does not look like one, although that could be told.
+    /// Whether the entry `at` bytes from here is implausible, if that can be decided.
     #[inline]
     pub(super) fn is_odd(&self, at: usize) -> bool {
         let id = self.window.bytes().get(at..).and_then(|bytes| bytes.first_chunk());
@@ -60,7 +60,7 @@ impl Reader {
         self.outlook.span > 0 && head.is_some_and(|(id, ticks)| !self.outlook.is_likely(id, ticks))
     }
 
-    /// The entry reaches behind the end of the entries, or of the file.
+    /// The entry extends beyond the end of the entries, or of the file.
     #[cold]
     pub(super) fn broken_frame(&mut self, data_len: usize, left: u64) -> Result<Option<Step>> {
         let header_bytes = self.header_bytes as u64;
@@ -72,7 +72,7 @@ impl Reader {
         self.lose(1)
     }
 
-    /// Damage, unless only the id is: then entries that make sense follow at once.
+    /// Damage, unless only the id is damaged: then entries that make sense follow immediately.
     #[cold]
     pub(super) fn unknown_id(&mut self, id: u32, len: usize) -> Result<Option<Step>> {
         let sites = self.dictionary.as_ref().map_or(0, Dictionary::len);
@@ -84,8 +84,8 @@ impl Reader {
         self.lose(1)
     }
 
-    /// Whether a damaged length makes an entry of many: its arguments make no sense, nor does what follows it, but
-    /// something inside does.
+    /// Whether a damaged length merges many entries into one: neither its arguments nor the bytes after it make sense,
+    /// but something inside does.
     pub(super) fn swallows(&mut self, frame: Frame) -> Result<bool> {
         let left = self.end.saturating_sub(self.window.offset());
         self.window.fill(frame.len + self.header_bytes)?;
@@ -96,7 +96,7 @@ impl Reader {
         Ok(self.find_chain(1, frame.len)?.is_some())
     }
 
-    /// Whether no entry can begin `at` bytes from here, as far as its header tells.
+    /// Whether no entry can start `at` bytes from here, judging by its header.
     fn is_strange(&self, at: usize) -> bool {
         if !self.knows_all_ids {
             return self.is_odd(at);
@@ -106,15 +106,15 @@ impl Reader {
         index.is_none()
     }
 
-    /// Whether an entry that does not look like one is none: nothing that makes sense follows it, but something later
-    /// does. Without a dictionary there is no better way to tell.
+    /// Whether an implausible entry is not an entry: nothing that makes sense follows it, but something later does.
+    /// Without a dictionary, there is no better test.
     #[cold]
     pub(super) fn is_garbage(&mut self, len: usize) -> Result<bool> {
         let piece = self.piece()?;
         Ok(!self.chains(len)? && self.find_chain(1, piece)?.is_some())
     }
 
-    /// Gives up the bytes up to the next place where entries make sense, from `skip` bytes on.
+    /// Gives up the bytes up to the next offset where entries make sense, starting `skip` bytes from here.
     #[cold]
     pub(super) fn lose(&mut self, skip: usize) -> Result<Option<Step>> {
         self.resume_at.get_or_insert(self.window.offset());
@@ -135,16 +135,16 @@ impl Reader {
         Ok(residue(at))
     }
 
-    /// How much is looked at together; the window holds it.
+    /// How much is examined at once; the window holds it.
     fn piece(&mut self) -> Result<usize> {
         let left = self.end.saturating_sub(self.window.offset());
         let piece = usize::try_from(left).map_or(MAX_RESIDUE_BYTES, |left| left.min(MAX_RESIDUE_BYTES));
         Ok(piece.min(self.window.fill(piece)?.len()))
     }
 
-    /// The first place from `from` to `to` bytes from here where entries make sense.
+    /// The first offset from `from` to `to` bytes from here where entries make sense.
     ///
-    /// Places that were tried are not tried again, so that a long stretch of garbage costs no more than its length.
+    /// Offsets that were tried are not tried again, so a long range of garbage costs no more than its length.
     fn find_chain(&mut self, from: usize, to: usize) -> Result<Option<usize>> {
         let offset = self.window.offset();
         let tried = usize::try_from(self.barren_until.saturating_sub(offset)).unwrap_or(usize::MAX);
@@ -157,13 +157,13 @@ impl Reader {
         Ok(None)
     }
 
-    /// Whether entries that make sense follow `at` bytes from here, up to the end or for a while.
+    /// Whether a chain of entries that make sense starts `at` bytes from here.
     pub(super) fn chains(&mut self, at: usize) -> Result<bool> {
         let limit = usize::try_from(self.end.saturating_sub(self.window.offset())).unwrap_or(usize::MAX);
         let mut at = at;
         let mut near = None;
         for links in 0..if self.knows_all_ids { CHAIN } else { CHAIN_OF_HEADERS } {
-            // A dictionary is a border; where there is none, the file may end anywhere.
+            // A dictionary marks the end; without one, the file may end anywhere.
             let is_end = if self.knows_all_ids { at == limit } else { links >= CHAIN && !self.window.has(at + 1)? };
             if is_end {
                 return Ok(true);
@@ -187,7 +187,7 @@ impl Reader {
             return Ok(None);
         }
         let index = self.dictionary.as_ref().and_then(|dictionary| dictionary.find(id));
-        // The id must be in the file's own dictionary; another one may lack it, and then only the header speaks.
+        // The id must be in the file's dictionary; a supplied dictionary may lack it, and then only the header counts.
         let is_accepted = match self.timestamp(at) {
             _ if self.knows_all_ids => index.is_some(),
             Some(ticks) => self.outlook.is_likely(id, ticks) && self.outlook.is_near(ticks, *near.get_or_insert(ticks)),

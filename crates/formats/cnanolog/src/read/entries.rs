@@ -1,4 +1,4 @@
-//! Entries: the quick way over those that nothing is odd about, and the careful way over the others.
+//! Entries: a fast path for ordinary ones, and a careful path for the others.
 
 use traceloom_core::{Finding, Position, Result, Rule};
 
@@ -10,17 +10,17 @@ use crate::{
     raw::{ENTRY_HEADER_BYTES, SECTION_HEADER_BYTES},
 };
 
-/// An entry that lies whole in the window.
+/// An entry that is completely in the window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
     pub(super) id: u32,
     pub(super) len: usize,
-    /// Position of its site in the dictionary.
+    /// Index of its site in the dictionary.
     pub(super) index: Option<u32>,
 }
 
 impl Reader {
-    /// The next entry, if it lies whole in the window, nothing is to be said about it, and another one follows.
+    /// The next entry, if it is completely in the window, has no findings, and is followed by another one.
     #[inline]
     pub(super) fn quick_frame(&self) -> Option<Frame> {
         let bytes = self.window.bytes();
@@ -43,7 +43,7 @@ impl Reader {
         (is_inside && is_expected && !self.checks_arguments).then_some(Frame { id, len, index })
     }
 
-    /// The timestamp of the entry `at` bytes from here, where entries have one.
+    /// The timestamp of the entry `at` bytes from here, if entries have one.
     #[inline]
     pub(super) fn timestamp(&self, at: usize) -> Option<u64> {
         match self.header_bytes {
@@ -55,7 +55,7 @@ impl Reader {
         }
     }
 
-    /// An entry, as far as its arguments are concerned.
+    /// An entry with its arguments.
     pub(super) fn entry_at(&self, at: usize, frame: Frame) -> Option<Entry<'_>> {
         let data = self.window.bytes().get(at + self.header_bytes..at + frame.len)?;
         Some(Entry { dictionary: self.dictionary.as_ref(), index: frame.index, ..Entry::new(frame.id, None, data) })
@@ -111,7 +111,7 @@ impl Reader {
         Ok(None)
     }
 
-    /// No entry header is left.
+    /// Too few bytes are left for an entry header.
     #[cold]
     pub(super) fn end_entries(&mut self, left: u64) -> Result<Option<Step>> {
         if left == 0 {
@@ -124,7 +124,7 @@ impl Reader {
         self.lose(1)
     }
 
-    /// The entries end here, or those of a damaged block.
+    /// Called at the end of the entries, or of those of a damaged block.
     pub(super) fn leave_entries(&mut self) -> Result<()> {
         if self.end < self.entries_end {
             self.end = self.entries_end;
@@ -157,7 +157,7 @@ impl Reader {
     }
 }
 
-/// What a header's count of 32 bits is worth saying about.
+/// The rule that a header's 32-bit count breaks, if any.
 fn count_rule(expected: u32, found: u64) -> Option<&'static Rule> {
     match (u64::from(expected) == found, expected == found as u32) {
         (true, _) => None,

@@ -1,4 +1,4 @@
-//! Finds the levels and the dictionary, which lie behind the entries.
+//! Finds the levels and the dictionary, which come after the entries.
 
 use traceloom_core::{ByteOrder, Error, Finding, Findings, Limits, Position, Result, Rule, Source, reserve};
 
@@ -13,15 +13,15 @@ use crate::{
     },
 };
 
-/// How far back from the end a lost dictionary is searched for.
+/// How far back from the end to search for a lost dictionary.
 const SEARCH_BYTES: u64 = 256 << 20;
 const SEARCH_CHUNK: u64 = 1 << 20;
-/// How many bytes may be read of dictionaries that only seem to be ones.
+/// How many bytes of false dictionaries may be read.
 const MAX_CANDIDATE_BYTES: u64 = 2 * SEARCH_BYTES;
-/// The level section has at most 255 levels worth the name, with names of at most 255 bytes.
+/// The level section has at most 255 valid levels, with names of at most 255 bytes.
 const MAX_LEVELS_BYTES: u64 = (SECTION_HEADER_BYTES + 255 * 259) as u64;
 
-/// Where a section lies and how much of it can be read.
+/// The position of a section, and how much of it can be read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
     pub(super) at: u64,
@@ -34,7 +34,7 @@ impl Span {
         self.at.saturating_add(self.len)
     }
 
-    /// Reports what the section's header says differently.
+    /// Reports the differences to the section's header.
     fn report(
         &self,
         section: &Section,
@@ -52,13 +52,13 @@ impl Span {
     }
 }
 
-/// What lies behind the entries.
+/// The sections after the entries.
 #[derive(Debug)]
 pub(super) struct Trailer {
     pub(super) levels: Option<Span>,
     pub(super) sites: Span,
     pub(super) dictionary: Dictionary,
-    /// All sites that are announced can be read.
+    /// Whether all announced sites can be read.
     pub(super) is_whole: bool,
 }
 
@@ -69,32 +69,32 @@ impl Trailer {
     }
 }
 
-/// Finds what lies behind the entries.
+/// Finds the sections after the entries.
 pub(super) struct Locator<'a> {
     source: &'a Source,
     header: &'a Header,
     order: ByteOrder,
     bytes: u64,
     limits: &'a Limits,
-    /// Bytes before the dictionary are missing: its offset says little.
+    /// Whether bytes before the dictionary are missing, so that its offset is unreliable.
     is_shifted: bool,
 }
 
-/// A section header that may open a dictionary.
+/// A section header that may start a dictionary.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     at: u64,
     section: Section,
-    /// Where a dictionary should be, its magic is: it may be damaged, and is believed all the same.
+    /// Whether the magic is where a dictionary should be: then it is believed even if it is damaged.
     is_marked: bool,
 }
 
-/// The sites that a walk could read.
+/// The sites that could be read.
 struct Walk {
     slots: usize,
     starts: Vec<u32>,
     end: usize,
-    /// Every site that was read looks like one.
+    /// Whether every site looks plausible.
     is_plausible: bool,
 }
 
@@ -103,8 +103,8 @@ impl<'a> Locator<'a> {
         Ok(Self { source, header, order: header.order, bytes: source.len()?, limits, is_shifted })
     }
 
-    /// Finds the dictionary where the header says it is, or else at the end of the file, behind the entries that were
-    /// read before.
+    /// Finds the dictionary where the header says it is, or else at the end of the file, after the entries that were
+    /// already read.
     pub(super) fn trailer(&self, extra: &Extra, found: &mut Findings) -> Result<Option<Trailer>> {
         let offset = self.header.dictionary_offset;
         let at_header = Position::at(40).field("dictionary_offset");
@@ -167,14 +167,14 @@ impl<'a> Locator<'a> {
         Ok(Some(Trailer { levels, sites, dictionary, is_whole }))
     }
 
-    /// A dictionary that ends the file, the last one there is.
+    /// The last dictionary that ends the file.
     fn search(&self, floor: u64, found: &mut Findings) -> Result<Option<Trailer>> {
         let mut candidate_bytes = 0;
         let mut end = self.bytes;
         let floor = self.bytes.saturating_sub(SEARCH_BYTES).max(floor);
         while end > floor {
             let start = end.saturating_sub(SEARCH_CHUNK).max(floor);
-            // Three bytes more, for a magic across the border.
+            // Three additional bytes, for a magic across the boundary.
             let chunk = self.read(start, end - start + 3)?;
             for index in places(&chunk, [b"TCID", b"DICT"]) {
                 let at = start + index as u64;
@@ -242,7 +242,7 @@ impl<'a> Locator<'a> {
         Ok(span)
     }
 
-    /// The dictionary follows the levels, or else lies where the level section says that it ends.
+    /// The dictionary follows the levels, or else is where the level section claims to end.
     fn dictionary_after(&self, levels: &Span, section: &Section) -> Result<u64> {
         let declared = levels.at.saturating_add(section.total_size.into());
         let is_there = |at| -> Result<bool> {
@@ -255,7 +255,7 @@ impl<'a> Locator<'a> {
         })
     }
 
-    /// Reads the sites; without the magic only an exact dictionary is believed.
+    /// Reads the sites; without the magic, only an exact dictionary is believed.
     fn sites(&self, candidate: &Candidate, dictionary: &mut Dictionary, found: &mut Findings) -> Result<Option<Span>> {
         let Candidate { at, section, is_marked } = *candidate;
         let body = at + SECTION_HEADER_BYTES as u64;
@@ -271,7 +271,7 @@ impl<'a> Locator<'a> {
             if !is_marked {
                 return Ok(None);
             }
-            // The size cannot be relied on: whatever lies behind the header may belong to the sites.
+            // The size is unreliable: everything after the header may belong to the sites.
             bytes = self.read(body, self.bytes.saturating_sub(body))?;
             walk = best_walk(&bytes, self.order, section.count, &is_exact);
         }
@@ -309,23 +309,24 @@ impl<'a> Locator<'a> {
     }
 }
 
-/// Where a magic stands in either spelling, the last place first.
+/// The offsets of a magic in either spelling, the last one first.
 fn places(bytes: &[u8], spellings: [&'static [u8; 4]; 2]) -> impl Iterator<Item = usize> {
     let is_one = move |place: &(usize, &[u8])| spellings.iter().any(|spelling| place.1 == *spelling);
     bytes.windows(4).enumerate().rev().filter(is_one).map(|(index, _)| index)
 }
 
-/// Either spelling: the document's dump has the bytes of the magics in reading order.
+/// Whether a number is a magic in either spelling: the documentation's dump has the bytes of the magics in reading
+/// order.
 fn is_magic(found: u32, magic: u32) -> bool {
     found == magic || found == magic.swap_bytes()
 }
 
-/// Whether what should be the id of an entry opens the levels or the dictionary.
+/// Whether the supposed id of an entry starts the levels or the dictionary.
 pub(super) fn is_section(id: u32) -> bool {
     is_magic(id, CNANOLOG_DICT_MAGIC) || is_magic(id, CNANOLOG_LEVEL_DICT_MAGIC)
 }
 
-/// Walks with both widths of the type table; the one that ends where it should wins.
+/// Walks with both widths of the type table; the one that ends in the right place wins.
 fn best_walk(bytes: &[u8], order: ByteOrder, count: u32, is_exact: &dyn Fn(&Walk, &[u8]) -> bool) -> Walk {
     let [wide, narrow] = [SLOTS_LIBRARY, SLOTS_DOCUMENT].map(|slots| walk_sites(bytes, order, count, slots));
     let rank = |walk: &Walk| (is_exact(walk, bytes), walk.is_plausible, walk.starts.len());
@@ -343,7 +344,7 @@ fn walk_sites(bytes: &[u8], order: ByteOrder, count: u32, slots: usize) -> Walk 
     walk
 }
 
-/// Whether a site looks like one: strings of C have no NUL in them, and unused slots of the wide table are zero.
+/// Whether a site looks plausible: C strings contain no NUL, and unused slots of the wide table are zero.
 fn is_plausible(site: &Site<'_>) -> bool {
     let args = usize::from(site.num_args);
     let unused = site.arg_types.get(args..);

@@ -26,12 +26,12 @@ use crate::{
     raw::{HEADER_BYTES, SECTION_HEADER_BYTES},
 };
 
-/// Opens a file: finds its dictionary, its byte order and its dialect.
+/// Opens a file: finds its dictionary and detects its byte order and dialect.
 pub fn open(source: Source, options: &Options) -> Result<Reader> {
     open_with(source, options, Extra::default())
 }
 
-/// Opens a file with what the caller knows about it.
+/// Opens a file with facts that the caller knows.
 pub fn open_with(source: Source, options: &Options, mut extra: Extra) -> Result<Reader> {
     let header = probe::header(&source)?;
     let companion = source.companion();
@@ -48,32 +48,32 @@ pub fn open_with(source: Source, options: &Options, mut extra: Extra) -> Result<
     Reader::with_header(source, header, options, extra, blocks)
 }
 
-/// What only the caller can know about a file.
+/// Facts about a file that only the caller can know.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Extra {
-    /// Whose numbers the levels have, where the guess is wrong.
+    /// How the levels are numbered, if the guess is wrong.
     pub numbering: Option<Numbering>,
-    /// The dictionary of another file of the same program, for a file that has none; see [`Dictionary::of`].
+    /// The dictionary of another file of the same program, for a file without one; see [`Dictionary::of`].
     pub dictionary: Option<Dictionary>,
-    /// Where to go on reading a file that grows: where an earlier reader stopped, see [`Reader::resume_at`].
+    /// Where to continue reading a growing file: where an earlier reader stopped, see [`Reader::resume_at`].
     pub resume_at: Option<u64>,
 }
 
 impl Extra {
-    /// The same with this numbering of the levels.
+    /// Sets the numbering of the levels.
     #[must_use]
     pub fn with_numbering(self, numbering: Numbering) -> Self {
         Self { numbering: Some(numbering), ..self }
     }
 
-    /// The same with this dictionary.
+    /// Sets the dictionary.
     #[must_use]
     pub fn with_dictionary(self, dictionary: Dictionary) -> Self {
         Self { dictionary: Some(dictionary), ..self }
     }
 
-    /// The same from this offset on.
+    /// Starts at this offset.
     #[must_use]
     pub fn resuming_at(self, offset: u64) -> Self {
         Self { resume_at: Some(offset), ..self }
@@ -85,40 +85,41 @@ impl Extra {
 pub struct Reader {
     window: Window,
     header: Header,
-    /// Bytes of an entry before its arguments.
+    /// Size of an entry before its arguments.
     header_bytes: usize,
     findings: Findings,
     state: State,
     /// Where the entries end.
     entries_end: u64,
-    /// The same, or where an earlier block does that no entry reaches out of.
+    /// The same, or the end of an earlier block whose entries must not extend beyond it.
     end: u64,
     dictionary: Option<Dictionary>,
-    /// The dictionary is the file's own.
+    /// Whether the dictionary is the file's.
     is_own: bool,
-    /// It is, and whole: an id that it does not have is damage.
+    /// Whether it is and is complete, so that an unknown id means damage.
     knows_all_ids: bool,
     levels: Option<Span>,
     sites: Option<Span>,
-    /// Slots of the file's own type tables.
+    /// Slots of the file's type tables.
     slots: usize,
     entries: u64,
-    /// Where damage begins, or the entries end.
+    /// Where damage starts, or the entries end.
     resume_at: Option<u64>,
     is_resumed: bool,
     checks_arguments: bool,
-    /// Bytes of the record that is lent: the window moves on when it comes back.
+    /// Size of the borrowed record: the window moves on at the next call.
     lent: usize,
-    /// What entries look like where no dictionary of the file's own explains them.
+    /// What entries look like if the file has no dictionary.
     outlook: Outlook,
-    /// Up to here, from the place that reading has reached, no entries begin that make sense.
+    /// From the current position up to here, no plausible entries start.
     barren_until: u64,
     blocks: Option<Blocks>,
-    /// Where the next block begins, in the file without blocks.
+    /// Where the next block starts, in the file without blocks.
     next_block_at: u64,
 }
 
-/// The next record, which lies whole in the window: found first and lent afterwards, so that an error can end the walk.
+/// The next record, which is completely in the window: found first and returned afterwards, so that an error can end
+/// the walk.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Entry(Frame),
@@ -132,7 +133,7 @@ enum Step {
 #[derive(Clone, Copy, Debug)]
 enum State {
     Entries,
-    /// Bytes of a damaged range so far.
+    /// Number of bytes of a damaged range so far.
     Lost(u64),
     Levels,
     Level(u32),
@@ -144,7 +145,7 @@ enum State {
     Done,
 }
 
-/// Damaged ranges and trailing bytes go out in records of at most this size, whatever the window's.
+/// Damaged ranges and trailing bytes are returned in records of at most this size, whatever the size of the window.
 const MAX_RESIDUE_BYTES: usize = 64 << 10;
 impl Reader {
     fn with_header(
@@ -170,7 +171,7 @@ impl Reader {
             (trailer.as_ref().and_then(|trailer| trailer.levels), trailer.as_ref().map(|it| it.sites));
         let slots = trailer.as_ref().map_or(0, |trailer| trailer.dictionary.slots());
         let is_damaged = blocks.as_ref().is_some_and(|blocks| blocks.is_damaged_from(end));
-        // A dictionary that is cut or damaged gives way to a supplied one.
+        // A supplied dictionary replaces one that is cut off or damaged.
         let is_whole = trailer.as_ref().is_some_and(|trailer| trailer.is_whole && !is_damaged);
         let is_own = is_whole || trailer.is_some() && extra.dictionary.is_none();
         let mut dictionary = trailer.filter(|_| is_own).map(|trailer| trailer.dictionary);
@@ -223,27 +224,27 @@ impl Reader {
         self.header.clock()
     }
 
-    /// Sites and levels, the file's own or supplied ones.
+    /// Sites and levels, from the file or supplied.
     pub fn dictionary(&self) -> Option<&Dictionary> {
         self.dictionary.as_ref()
     }
 
-    /// Sites and levels, when nothing else is wanted.
+    /// Sites and levels, if nothing else is needed.
     pub fn into_dictionary(self) -> Option<Dictionary> {
         self.dictionary
     }
 
-    /// Whether the dictionary is the file's own.
+    /// Whether the dictionary is the file's.
     pub fn has_own_dictionary(&self) -> bool {
         self.is_own
     }
 
-    /// Where a later reader of a growing file has to go on: after the last whole entry.
+    /// Where a later reader of a growing file has to continue: after the last whole entry.
     pub fn resume_at(&self) -> u64 {
         self.resume_at.unwrap_or(self.window.offset() + self.lent as u64)
     }
 
-    /// Goes to an entry that was read before; `offset` is what came with it. Entries are no longer counted.
+    /// Moves to an entry that was read before; `offset` is the offset that it had. Entries are no longer counted.
     pub fn seek(&mut self, offset: u64) {
         self.lent = 0;
         self.barren_until = 0;

@@ -1,7 +1,7 @@
 //! Recovers a type table from the format string and the entries.
 //!
-//! Up to 1c2ce50 the library copied 16 bytes into a table of 4-byte numbers: slot j holds the type of
-//! argument 4j, and the rest is whatever lay in memory.
+//! Up to 1c2ce50, the library copied 16 bytes into a table of 4-byte numbers: slot j holds the type of argument 4j, and
+//! the rest is whatever was in memory.
 
 use traceloom_core::ByteOrder;
 
@@ -15,9 +15,10 @@ use crate::{
     raw::ArgType,
 };
 
-/// Steps of the search for widths, for all sites of a file together; formats with many integers have many.
+/// Maximum number of steps in the search for widths, for all sites of a file together; formats with many integers need
+/// many.
 pub(super) const MAX_STEPS: usize = 2_000_000;
-/// Arguments that a site can have at all: more conversions than this are none.
+/// Maximum number of arguments of a site: a format with more conversions is invalid.
 const MAX_ARGUMENTS: usize = 255;
 
 const SIGNED: [ArgType; 4] = [ArgType::INT32, ArgType::INT64, ArgType::UINT32, ArgType::UINT64];
@@ -41,11 +42,11 @@ pub(super) fn types(
     let mut raw = || raw(&choices, samples, order, steps);
     let is_raw = dictionary.prefers() == Form::Raw;
     let found = if is_raw { raw().or_else(packed) } else { packed().or_else(raw) };
-    // Shutdown leaves raw entries in packed files: the forms may also be mixed.
+    // Shutdown leaves raw entries in packed files, so the forms may also be mixed.
     found.or_else(|| mixed(&choices, samples, order))
 }
 
-/// For every argument the types that it may have, the likeliest first.
+/// For every argument, its possible types, the most likely first.
 fn choices(site: &Site<'_>, may_be_scrambled: bool) -> Vec<Vec<ArgType>> {
     let mut choices = Vec::new();
     for spec in Program::parse(site.format).conversions() {
@@ -66,7 +67,7 @@ fn choices(site: &Site<'_>, may_be_scrambled: bool) -> Vec<Vec<ArgType>> {
         });
     }
     choices.truncate(MAX_ARGUMENTS);
-    // A count that the table has no room for is no count: the format tells it.
+    // A count that exceeds the table is ignored; the format gives the number.
     if usize::from(site.num_args) <= site.arg_types.len() {
         choices.resize(site.num_args.into(), [&SIGNED[..], &[ArgType::DOUBLE, ArgType::POINTER]].concat());
     }
@@ -81,7 +82,7 @@ fn choices(site: &Site<'_>, may_be_scrambled: bool) -> Vec<Vec<ArgType>> {
     choices
 }
 
-/// In the packed form every number announces its own length, so that each argument can be settled alone.
+/// In the packed form, every number announces its length, so each argument can be settled separately.
 fn packed(choices: &[Vec<ArgType>], samples: &[Vec<u8>], order: ByteOrder) -> Option<Vec<ArgType>> {
     let numbers = choices.iter().filter(|choice| !is_string(choice)).count();
     let mut lefts = Vec::new();
@@ -108,7 +109,7 @@ fn packed(choices: &[Vec<ArgType>], samples: &[Vec<u8>], order: ByteOrder) -> Op
     all_fit(&types, samples, |types, data| types.fits_packed(data, order).is_some())
 }
 
-/// In the raw form only widths matter: of each argument the first type, and the first of another width.
+/// In the raw form, only widths matter: of each argument, try the first type and the first of another width.
 fn raw(choices: &[Vec<ArgType>], samples: &[Vec<u8>], order: ByteOrder, steps: &mut usize) -> Option<Vec<ArgType>> {
     let mut types = Vec::new();
     let lefts: Vec<&[u8]> = samples.iter().map(Vec::as_slice).collect();
@@ -126,7 +127,7 @@ fn search(
     let first = choice.first().and_then(|code| code.width());
     let other = choice.iter().find(|code| code.width() != first);
     for code in choice.first().into_iter().chain(other) {
-        // Each step looks at every sample.
+        // Each step examines every sample.
         match steps.checked_sub(1 + lefts.len()) {
             Some(left) => *steps = left,
             None => return false,
@@ -149,7 +150,7 @@ fn search(
     false
 }
 
-/// The likeliest types of all, if every sample fits them in one form or the other.
+/// The most likely types, if every sample fits them in one form or the other.
 fn mixed(choices: &[Vec<ArgType>], samples: &[Vec<u8>], order: ByteOrder) -> Option<Vec<ArgType>> {
     let types: Option<Vec<ArgType>> = choices.iter().map(|choice| choice.first().copied()).collect();
     all_fit(&types?, samples, |types, data| types.fits_packed(data, order).is_some() || types.fits_raw(data, order))

@@ -1,4 +1,4 @@
-//! Finds the blocks of a file, also behind damage.
+//! Finds the blocks of a file, even after damage.
 
 use traceloom_core::{Error, Limits, Result, Source, reserve};
 
@@ -8,23 +8,23 @@ use crate::{
     raw::{BLOCK_HEADER_BYTES, CNANOLOG_BLOCK_MAGIC, HEADER_BYTES, MAX_BLOCK_BYTES},
 };
 
-/// Bytes that are searched at a time for the magic of a block.
+/// Number of bytes that are searched at a time for the magic of a block.
 const SEARCH_CHUNK: usize = 64 << 10;
-/// A small file may be unpacked this far, besides [`CHECKED_RATIO`], to tell its blocks from bytes that look like one.
+/// How much a small file may unpack, in addition to [`CHECKED_RATIO`], to verify blocks.
 const FREE_CHECKED_BYTES: u64 = 16 << 20;
-/// Bytes per byte of the file that are unpacked for that: what hostile files cost beyond it is not worth it.
+/// How many bytes per byte of the file may be unpacked to verify blocks; this bounds the cost of hostile files.
 const CHECKED_RATIO: u64 = 8;
-/// LZ4 makes no more bytes of one.
+/// LZ4's maximum expansion of a byte.
 const MAX_EXPANSION: usize = 255;
 const LENGTHS_ARE_WRONG: &str = "its lengths are wrong";
 
 /// A run of bytes of the file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
-    /// Where its contents begin in the file without blocks.
+    /// Where its contents start in the file without blocks.
     pub(super) at: u64,
     pub(super) stored_at: u64,
-    /// The head of a block included.
+    /// Including the head of a block.
     pub(super) stored_bytes: u64,
     pub(super) kind: Kind,
 }
@@ -32,16 +32,16 @@ pub(super) struct Piece {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
     Block(Head),
-    /// A block whose head is damaged in this way, with the head that it had before.
+    /// A block with a damaged head, with the nature of the damage and the head as it was before.
     Healed(Head, &'static str),
     /// Not a block, for this reason.
     Lost(&'static str),
-    /// Records that do not lie in a block.
+    /// Records that are not in a block.
     Plain,
 }
 
 impl Piece {
-    /// Bytes of its contents.
+    /// Size of its contents.
     pub(super) fn plain_bytes(&self) -> u64 {
         match self.kind {
             Kind::Block(head) | Kind::Healed(head, _) => head.plain_bytes as u64,
@@ -62,9 +62,9 @@ pub(super) struct Scan<'a> {
     pub(super) layout: Layout,
     file_bytes: u64,
     pub(super) pieces: Vec<Piece>,
-    /// Where the contents of the next piece begin in the file without blocks.
+    /// Where the contents of the next piece start in the file without blocks.
     pub(super) at: u64,
-    /// Bytes that may still be unpacked to tell blocks from bytes that look like one.
+    /// Number of bytes that may still be unpacked to verify blocks.
     checkable: u64,
     chunk_at: u64,
     chunk: Vec<u8>,
@@ -75,7 +75,7 @@ pub(super) struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    /// A scan of a file that seems to lie in blocks, and whether its flags say otherwise.
+    /// A scan of a file that seems to have blocks, and whether its flags contradict that.
     pub(super) fn new(source: &'a Source, header: &Header, limits: &'a Limits) -> Result<Option<(Self, bool)>> {
         let file_bytes = source.len()?;
         let declared = Layout::of(header);
@@ -123,7 +123,7 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// Takes the file for one that does not lie in blocks.
+    /// Treats the file as one without blocks.
     pub(super) fn run_plain(&mut self) -> Result<()> {
         self.pieces.clear();
         self.at = HEADER_BYTES as u64;
@@ -134,9 +134,9 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// Passes damage; gives the offset of the block behind it, or the end of the file.
+    /// Skips damage; returns the offset of the block after it, or the end of the file.
     fn pass(&mut self, stored_at: u64, reason: &'static str) -> Result<u64> {
-        // A block with wrong lengths leads to a wrong offset, too.
+        // A block with wrong lengths also leads to a wrong offset.
         let suspect = self.pieces.last().copied();
         let suspect = match suspect.map(|last| (last, last.kind)) {
             Some((last, Kind::Block(head))) if self.is_sound(last.stored_at, &head)? == Some(false) => Some(last),
@@ -177,7 +177,7 @@ impl<'a> Scan<'a> {
         Ok(end)
     }
 
-    /// The head of a block that lies whole in the file, or why there is none.
+    /// The head of a block that is completely in the file, or why there is none.
     fn head(&self, at: u64) -> Result<Result<Head, &'static str>> {
         let mut bytes = [0; BLOCK_HEADER_BYTES];
         let filled = self.source.read_full(at, &mut bytes)?;
@@ -199,7 +199,7 @@ impl<'a> Scan<'a> {
                 if is_last {
                     return Ok(self.file_bytes);
                 }
-                // A magic may lie across the border.
+                // A magic may cross the boundary.
                 from = end + 1 - magic.len() as u64;
                 continue;
             };
@@ -211,8 +211,8 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Bytes of the file that begin here or before, and the offset of the first one. Those that were read last are not
-    /// read again: damage may lie close together.
+    /// Bytes of the file that start here or earlier, and their offset. The bytes of the last call are not read again,
+    /// because damaged ranges may be close together.
     fn chunk(&mut self, from: u64) -> Result<(u64, &[u8])> {
         let last = self.chunk_at + self.chunk.len() as u64;
         if from < self.chunk_at || from + CNANOLOG_BLOCK_MAGIC.to_le_bytes().len() as u64 > last {
@@ -224,14 +224,14 @@ impl<'a> Scan<'a> {
         Ok((self.chunk_at, &self.chunk))
     }
 
-    /// Whether a block begins here: another block or the end of the file follows it, or its contents are as they should.
+    /// Whether a block starts here: another block or the end of the file follows it, or its contents are verified.
     fn is_block(&mut self, at: u64) -> Result<bool> {
         let Ok(head) = self.head(at)? else { return Ok(false) };
         let end = end_of(at, &head);
         Ok(end == self.file_bytes || self.head(end)?.is_ok() || self.is_sound(at, &head)? == Some(true))
     }
 
-    /// Whether the contents are proven to be as they should; `None` if too much was unpacked for that already.
+    /// Whether the contents are verified; `None` if the budget for unpacking is used up.
     fn is_sound(&mut self, at: u64, head: &Head) -> Result<Option<bool>> {
         if !head.is_checkable(self.layout) {
             return Ok(Some(false));

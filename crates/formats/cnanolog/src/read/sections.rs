@@ -1,4 +1,4 @@
-//! Sections behind the entries: levels, the dictionary, and bytes that belong to neither.
+//! Sections after the entries: levels, the dictionary, and bytes that belong to neither.
 
 use traceloom_core::Result;
 
@@ -9,11 +9,11 @@ use crate::{
     raw::{LEVEL_FIXED, SECTION_HEADER_BYTES},
 };
 
-/// Longest name of a level.
+/// Maximum length of a level name.
 const MAX_NAME_BYTES: usize = 255;
 
 impl Reader {
-    /// Bytes before a section that nothing explains.
+    /// Unexplained bytes before a section.
     fn gap(&mut self, until: u64) -> Result<Option<Step>> {
         let bytes = until.saturating_sub(self.window.offset());
         self.report(&GAP, |odd| odd.with("bytes", bytes))?;
@@ -53,7 +53,7 @@ impl Reader {
             let bytes = self.window.fill(wanted)?;
             match parse_site(bytes, order, slots) {
                 Some((_, len)) => break len,
-                // Two names of 65 535 bytes at most.
+                // Two names of at most 65 535 bytes.
                 None if bytes.len() >= wanted && wanted < 1 << 18 => wanted *= 4,
                 None => return self.shrunk(),
             }
@@ -62,7 +62,7 @@ impl Reader {
         Ok(Some(Step::Site(len)))
     }
 
-    /// The file is shorter than when it was opened.
+    /// The file has become shorter since it was opened.
     #[cold]
     fn shrunk(&mut self) -> Result<Option<Step>> {
         self.state = State::Trailing { reported: false };

@@ -1,4 +1,4 @@
-//! A bounded look at the entries before they are read: which form they have, and which types.
+//! A bounded survey of the entries before they are read: their form and types.
 
 use std::collections::HashMap;
 
@@ -11,16 +11,16 @@ use crate::{
     raw::{HEADER_BYTES, SLOTS_DOCUMENT},
 };
 
-/// Entries that are looked at.
+/// Maximum number of entries that are examined.
 const MAX_ENTRIES: u64 = 1 << 16;
-/// A lead that later entries are not expected to turn.
+/// A lead that later entries are not expected to reverse.
 const CLEAR_LEAD: u64 = 1 << 10;
-/// Argument bytes that are kept to recover types from.
+/// Maximum number of argument bytes that are kept for recovering types.
 const MAX_SAMPLE_BYTES: usize = 4 << 20;
-/// Entries of one site that are kept.
+/// Maximum number of entries per site that are kept.
 const MAX_SAMPLES: usize = 64;
 
-/// What the entries say.
+/// The result of examining entries.
 #[derive(Debug, Default)]
 struct Survey {
     /// Entries that can only be packed.
@@ -32,7 +32,7 @@ struct Survey {
     sample_bytes: usize,
 }
 
-/// Where the entries to be surveyed lie.
+/// Where the entries to be surveyed are.
 pub(super) struct Region<'a> {
     pub(super) source: &'a Source,
     pub(super) header: &'a Header,
@@ -40,7 +40,7 @@ pub(super) struct Region<'a> {
     pub(super) limits: &'a Limits,
 }
 
-/// Settles form and types, with the supplied dictionary where the file has none.
+/// Settles form and types, using the supplied dictionary if the file has none.
 pub(super) fn settle(
     own: &mut Option<Dictionary>,
     supplied: Option<Dictionary>,
@@ -84,9 +84,9 @@ fn report_types(dictionary: &Dictionary, settled: &[(usize, bool)], at: u64, fin
     Ok(())
 }
 
-/// Looks at the first entries and settles form and types in the dictionary.
+/// Examines the first entries and settles form and types in the dictionary.
 ///
-/// Gives the sites whose stored types cannot be right, and whether other types were found for them.
+/// Returns the sites whose stored types cannot be right, and whether other types were found for them.
 fn look(region: &Region<'_>, dictionary: &mut Dictionary) -> Result<Vec<(usize, bool)>> {
     let suspects: Vec<bool> = (0..dictionary.len()).map(|index| is_suspect(dictionary, index)).collect();
     let may_be_scrambled = dictionary.slots() == SLOTS_DOCUMENT && region.header.flags == 0;
@@ -143,7 +143,7 @@ impl Survey {
             if !is_suspect {
                 self.vote(dictionary, index, data, order);
             }
-            // With one argument a scrambled table is right.
+            // With one argument, a scrambled table is right.
             if is_suspect || (may_be_scrambled && dictionary.arg_types(index).len() > 1) {
                 self.keep(index, data);
             }
@@ -151,7 +151,7 @@ impl Survey {
         Ok(())
     }
 
-    /// Counts an entry that has one form only.
+    /// Counts an entry that is valid in one form only.
     fn vote(&mut self, dictionary: &Dictionary, index: usize, data: &[u8], order: ByteOrder) {
         let Some(types) = dictionary.types(index).filter(|types| types.numbers > 0) else { return };
         match (types.fits_packed(data, order).is_some(), types.fits_raw(data, order)) {
@@ -187,7 +187,7 @@ pub(super) fn frame(bytes: &[u8], header_bytes: usize, order: ByteOrder) -> Opti
     Some((id, order.u16(*len).into()))
 }
 
-/// Whether a type table is none: too many arguments for it, or a slot in use without a type.
+/// Whether a type table is invalid: too many arguments for it, or a slot in use without a type.
 fn is_suspect(dictionary: &Dictionary, index: usize) -> bool {
     let Some(site) = dictionary.site(index) else { return false };
     usize::from(site.num_args) > site.arg_types.len() || !site.stored_types().all(|code| code.is_argument())

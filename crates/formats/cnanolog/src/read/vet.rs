@@ -1,4 +1,4 @@
-//! A first look at all entries through a dictionary of another file.
+//! Checks all entries against a dictionary from another file.
 
 use std::{collections::BTreeSet, mem};
 
@@ -8,7 +8,7 @@ use super::Reader;
 use crate::{Record, findings::DICTIONARY_MISFIT, raw::HEADER_BYTES};
 
 impl Reader {
-    /// Withdraws the sites of a supplied dictionary that an entry contradicts: another call has their numbers.
+    /// Removes the sites of a supplied dictionary that an entry contradicts: another call has their ids.
     pub(super) fn vet(&mut self, limits: &Limits) -> Result<()> {
         let start = self.window.offset();
         let is_resumed = self.is_resumed;
@@ -32,7 +32,7 @@ impl Reader {
         (self.is_resumed, self.resume_at) = (is_resumed, None);
         (self.findings, self.checks_arguments) = (findings, checks_arguments);
         if let Some(dictionary) = &mut self.dictionary {
-            // In the same run the numbers are the same ones, and what does not fit is a damaged entry.
+            // In the same run the ids are the same, and an entry that does not fit is damaged.
             sites.retain(|_| !dictionary.is_of_run(self.header.run()));
             dictionary.withdraw(&sites);
         }

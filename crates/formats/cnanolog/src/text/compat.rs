@@ -1,8 +1,8 @@
-//! The original decompressor's text, to the byte, with everything it gets wrong.
+//! The text of CNanoLog's decompressor, byte for byte, including its mistakes.
 //!
-//! It ignores the start's nanoseconds, flags, widths, precisions and all but one letter of a conversion, looks
-//! sites up by position, takes what fails its own loose test for raw, cuts messages at 2047 and lines at 4094
-//! bytes, and reads on in what an earlier entry left in its buffer when arguments are short.
+//! The decompressor ignores the start's nanoseconds, flags, widths, precisions and all but one letter of a conversion,
+//! looks sites up by index, treats arguments that fail its loose test as raw, cuts messages at 2047 and lines at 4094
+//! bytes, and reads what an earlier entry left in its buffer when arguments are too short.
 
 use traceloom_core::{Records, civil};
 
@@ -18,19 +18,19 @@ use traceloom_core::ByteOrder;
 
 /// The decompressor's default pattern.
 const DEFAULT: &[u8] = b"[%t] [%l] [%f:%L] %m";
-/// Room for a message in the original, without the NUL.
+/// Maximum size of a message in the decompressor, without the NUL.
 const MAX_MESSAGE: usize = 2047;
-/// Room for a line in the original, without the NUL.
+/// Maximum size of a line in the decompressor, without the NUL.
 const MAX_LINE: usize = 4095;
-/// Level filters that the original takes.
+/// Maximum number of level filters in the decompressor.
 const MAX_FILTERS: usize = 64;
 
-/// Prints as the original decompressor does.
+/// Prints like CNanoLog's decompressor.
 #[derive(Debug)]
 pub struct Compat {
     pattern: Pattern,
     header: Header,
-    /// The tool of the time did not know packed arguments.
+    /// Whether the decompressor of the time did not know packed arguments.
     is_raw_only: bool,
     filter: Vec<u8>,
     stamp: Stamp,
@@ -41,10 +41,10 @@ pub struct Compat {
     message: Vec<u8>,
 }
 
-/// Whether the original goes on.
+/// Whether the decompressor continues.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Step {
-    /// To the next record.
+    /// With the next record.
     Continue,
     /// It has printed as many entries as the header counts.
     Done,
@@ -53,7 +53,7 @@ pub enum Step {
 }
 
 impl Compat {
-    /// Prints a file with the default pattern, or with the one of `-f`.
+    /// Prints a file with the default pattern, or with that of `-f`.
     pub fn new(reader: &Reader, format: Option<&[u8]>, zone: Zone) -> Self {
         let header = reader.header().clone();
         let prefers_raw =
@@ -71,7 +71,8 @@ impl Compat {
         }
     }
 
-    /// The filter of `-l`: names after commas, in any case. Gives the names that the original ignores with a warning.
+    /// The filter of `-l`: names separated by commas, in any case. Returns the names that the decompressor ignores with
+    /// a warning.
     pub fn filter(&mut self, names: &str, dictionary: &Dictionary) -> Vec<String> {
         let mut ignored = Vec::new();
         for name in names.split(',').filter(|name| !name.is_empty()) {
@@ -84,7 +85,7 @@ impl Compat {
                 dictionary.levels().find(is_it).map(|(level, _)| level)
             };
             match builtin.or_else(custom) {
-                // 255 is its own mark for "no such level".
+                // 255 is its value for "no such level".
                 None | Some(255) => ignored.push(name.to_owned()),
                 Some(level) if self.filter.len() < MAX_FILTERS => self.filter.push(level),
                 Some(_) => {}
@@ -137,7 +138,7 @@ impl Compat {
         self.message.truncate(len);
     }
 
-    /// Lays the arguments out raw, as the original does before it formats them.
+    /// Lays the arguments out raw, as the decompressor does before it formats them.
     fn unpack(&mut self, codes: &[ArgType], data: &[u8]) -> bool {
         let mut values = Vec::new();
         let Some(strings_at) =
@@ -181,7 +182,7 @@ impl Compat {
                 Token::DateTime if entry.timestamp.is_none() => out.extend_from_slice(NO_TIMESTAMP.as_bytes()),
                 Token::DateTime => put_time(&mut self.stamp, self.header.start_time_sec, elapsed, out),
                 Token::Ticks => printf::put_decimal(ticks, false, out),
-                // Nothing divided by nothing: the machine's NaN has its sign set.
+                // Zero divided by zero: the machine's NaN has its sign set.
                 Token::Relative if elapsed.is_nan() => out.extend_from_slice(b"-nan"),
                 Token::Relative => printf::put_fixed_point(elapsed, 9, out),
                 Token::Level => put_level_name(dictionary, site.level, out),
@@ -189,7 +190,7 @@ impl Compat {
                 Token::Line => printf::put_decimal(site.line.into(), false, out),
                 _ => out.extend_from_slice(&self.message),
             }
-            // What does not fit with its NUL is cut, and nothing comes after it.
+            // Text that does not fit with its NUL is cut, and nothing comes after it.
             let room = MAX_LINE - (before - start);
             if out.len() - before >= room {
                 out.truncate(before + room - 1);
@@ -210,12 +211,12 @@ fn put_level_name(dictionary: &Dictionary, level: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// Local time of the start's second plus whole elapsed seconds; the fraction is cut off, not rounded.
+/// Local time of the start's second plus whole elapsed seconds; the fraction is truncated, not rounded.
 fn put_time(stamp: &mut Stamp, start: i64, elapsed: f64, out: &mut Vec<u8>) {
     let whole = elapsed as i64;
     let nanos = ((elapsed - whole as f64) * 1e9) as u64;
     let sec = start.saturating_add(whole);
-    // Beyond this the original's calendar fails and it crashes.
+    // Beyond this, the decompressor's calendar fails and it crashes.
     let is_sane = i32::try_from(civil(sec.div_euclid(86_400)).0).is_ok() && nanos < 1_000_000_000;
     if is_sane {
         stamp.put_date_time(crate::Moment { sec, nsec: nanos as u32 }, out);
@@ -224,7 +225,7 @@ fn put_time(stamp: &mut Stamp, start: i64, elapsed: f64, out: &mut Vec<u8>) {
     }
 }
 
-/// The original's buffer, read front to back; behind its end everything is zero.
+/// The decompressor's buffer, read front to back; after its end, everything is zero.
 struct Memory<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -273,7 +274,7 @@ fn message(format: &[u8], codes: &[ArgType], mut memory: Memory<'_>, out: &mut V
     }
 }
 
-/// Prints by the stored type; false where the original crashes.
+/// Prints by the stored type; returns false if the decompressor crashes.
 fn put_argument(code: ArgType, memory: &mut Memory<'_>, out: &mut Vec<u8>) -> bool {
     let order = memory.order;
     match code {

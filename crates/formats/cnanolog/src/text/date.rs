@@ -7,12 +7,12 @@ use crate::{Moment, printf};
 /// Seconds east of Greenwich at a Unix time.
 pub type Zone = fn(i64) -> i32;
 
-/// The zone of the program's default.
+/// The default time zone of the program.
 pub fn utc(_: i64) -> i32 {
     0
 }
 
-/// Writes times; the text of the last second is kept, since most entries share theirs with the one before.
+/// Formats times; the text of the last second is cached, because most entries share it with the previous one.
 #[derive(Clone, Debug)]
 pub struct Stamp {
     zone: Zone,
@@ -74,7 +74,7 @@ impl Stamp {
     }
 }
 
-/// A point and the digits after it, `N` bytes in all.
+/// A point and the digits after it, `N` bytes in total.
 #[inline]
 pub(crate) fn put_fraction<const N: usize>(value: u32, out: &mut Vec<u8>) {
     let mut text = [b'.'; N];

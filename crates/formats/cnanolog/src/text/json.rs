@@ -9,9 +9,9 @@ use crate::{Arg, Args, Clock, Entry, Site};
 
 /// Writes entries as JSON lines.
 ///
-/// Every object has `ts_unix_ns`, `level`, `file`, `line`, `message`, `args` and `offset`. Text that is not UTF-8
-/// is shown with U+FFFD; the message's bytes then stand in `message_hex`. An entry whose arguments
-/// cannot be read has `args` null and its bytes in `data_hex`; one of an unknown site has no level, file and line.
+/// Every object has `ts_unix_ns`, `level`, `file`, `line`, `message`, `args` and `offset`. Text that is not UTF-8 is
+/// shown with U+FFFD; the message's bytes are then in `message_hex`. An entry whose arguments cannot be decoded has
+/// `args` null and its bytes in `data_hex`; an entry of an unknown site has no level, file and line.
 #[derive(Debug)]
 pub struct Json {
     clock: Clock,
@@ -37,9 +37,9 @@ impl Json {
         self.messages.depends_on_others()
     }
 
-    /// Appends the object of an entry, with a newline; `offset` is where the entry lies.
+    /// Appends the object of an entry, with a newline; `offset` is that of the entry.
     pub fn put(&mut self, entry: &Entry<'_>, offset: u64, out: &mut Vec<u8>) {
-        // The writer appends to the caller's bytes: nothing is copied.
+        // The writer appends to the caller's bytes, so nothing is copied.
         std::mem::swap(&mut self.json.out, out);
         self.put_object(entry, offset);
         std::mem::swap(&mut self.json.out, out);

@@ -1,4 +1,4 @@
-//! Entries as text: lines by a pattern, JSON objects, and the original decompressor's very bytes.
+//! Entries as text: lines by a pattern, JSON objects, and the exact output of CNanoLog's decompressor.
 
 mod compat;
 mod date;
@@ -16,12 +16,13 @@ pub use self::{
     pattern::{Pattern, Token},
 };
 
-/// What stands for the time of an entry that has none, as in the original's text.
+/// Replaces the time of an entry that has none, as in the decompressor's text.
 pub const NO_TIMESTAMP: &str = "NO-TIMESTAMP";
 
-/// Bytes that all messages of a log may have beyond what it stores: wide fields make megabytes of an entry of 16 bytes.
+/// Bytes that all messages of a log may have in addition to what it stores: wide fields can turn an entry of 16 bytes
+/// into megabytes.
 const MAX_SPARE_BYTES: usize = 64 << 20;
-/// Bytes that each message may have beyond its format and arguments in any case.
+/// Bytes that each message may always have in addition to its format and arguments.
 const MODEST_BYTES: usize = 1 << 10;
 
 /// Renders messages; formats are parsed once per site.
@@ -40,26 +41,26 @@ impl Default for Messages {
 }
 
 impl Messages {
-    /// One of several that render the messages of one log; each may use its part of what they may use together.
+    /// One of several renderers for the messages of one log; each may use its share of the total.
     pub fn shared(among: usize) -> Self {
         let spare_bytes = MAX_SPARE_BYTES / among.max(1);
         Self { programs: Vec::new(), spare_bytes, cut: 0, is_shared: among > 1 }
     }
 
-    /// Whether the last message may be another if the same renderer has rendered all messages before it.
+    /// Whether the last message could differ if one renderer had rendered all messages before it.
     #[inline]
     pub fn depends_on_others(&self) -> bool {
         self.is_shared && (self.cut > 0 || self.spare_bytes == 0)
     }
 
-    /// Messages that were cut, because those of the log would take many times the bytes that it stores.
+    /// Number of messages that were cut, because the log's messages would take many times the bytes that it stores.
     pub fn cut(&self) -> u64 {
         self.cut
     }
 
-    /// Appends the message of an entry as printf gives it.
+    /// Appends the message of an entry, formatted by printf.
     ///
-    /// Where arguments cannot be read, the format is shown with the bytes; where the site is not known, its id.
+    /// If arguments cannot be decoded, shows the format with the bytes; if the site is unknown, shows its id.
     pub fn put(&mut self, entry: &Entry<'_>, out: &mut Vec<u8>) {
         self.put_of(entry, entry.site(), out);
     }
@@ -100,7 +101,7 @@ fn put_data(data: &[u8], out: &mut Vec<u8>) {
     out.push(b']');
 }
 
-/// Appends the name of an entry's level; `LEVEL_n` where it has none, `-` where the site is not known.
+/// Appends the name of an entry's level; `LEVEL_n` if it has none, `-` if the site is unknown.
 #[inline]
 pub(crate) fn put_level(entry: &Entry<'_>, site: Option<Site<'_>>, out: &mut Vec<u8>) {
     let Some((dictionary, site)) = entry.dictionary().zip(site) else { return out.push(b'-') };
@@ -183,7 +184,7 @@ impl Lines {
     }
 }
 
-/// Fills in what is the same for all entries of a site.
+/// Fills in the parts that are the same for all entries of a site.
 fn prepare(pattern: &Pattern, entry: &Entry<'_>, site: Option<Site<'_>>) -> Box<[Token]> {
     let mut tokens = Vec::new();
     let mut text = Vec::new();
@@ -211,7 +212,7 @@ fn prepare(pattern: &Pattern, entry: &Entry<'_>, site: Option<Site<'_>>) -> Box<
     tokens.into_boxed_slice()
 }
 
-/// Seconds since the start with nine digits; before the start they are negative.
+/// Seconds since the start with nine digits; negative before the start.
 fn put_relative((sec, nsec): (i64, u32), out: &mut Vec<u8>) {
     let (is_negative, whole, nanos) = match (sec < 0, nsec) {
         (false, _) => (false, sec.unsigned_abs(), nsec),

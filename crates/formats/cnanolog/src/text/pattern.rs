@@ -15,7 +15,7 @@ pub enum Token {
     LevelLetter,
     /// Source line.
     Line,
-    /// Text of the pattern itself.
+    /// Literal text of the pattern.
     Literal(Vec<u8>),
     /// The message.
     Message,
@@ -29,19 +29,19 @@ pub enum Token {
     Time,
 }
 
-/// A parsed line pattern. Unknown tokens stand for themselves.
+/// A parsed line pattern. Unknown tokens are literal text.
 #[derive(Clone, Debug)]
 pub struct Pattern(Vec<Token>);
 
 impl Default for Pattern {
-    /// The library's own default.
+    /// The library's default.
     fn default() -> Self {
         Self::library(b"[%t] [%l] [%f:%n] %m")
     }
 }
 
 impl Pattern {
-    /// Tokens of the library's text mode: `%t %T %d %D %l %L %f %F %n %m %%`, and `%r` of the decompressor.
+    /// Tokens of the library's text mode: `%t %T %d %D %l %L %f %F %n %m %%`, and the decompressor's `%r`.
     pub fn library(text: &[u8]) -> Self {
         Self::parse(text, |letter| {
             Some(match letter {
@@ -76,7 +76,7 @@ impl Pattern {
         })
     }
 
-    /// The parts in order.
+    /// The tokens in order.
     pub fn tokens(&self) -> &[Token] {
         &self.0
     }

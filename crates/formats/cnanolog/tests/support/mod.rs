@@ -1,4 +1,4 @@
-//! Fixtures and what the suites share.
+//! Fixtures and shared code of the test suites.
 #![allow(dead_code)]
 
 use std::{
@@ -30,14 +30,14 @@ fn files() -> Vec<String> {
     files.iter().map(name).collect()
 }
 
-/// Paths of all logs, those under `invalid/` included.
+/// Paths of all logs, including those under `invalid/`.
 pub(crate) fn logs() -> Vec<String> {
     let logs: Vec<_> = files().into_iter().filter(|path| path.ends_with(".clog")).collect();
     assert!(logs.len() > 50, "{}", logs.len());
     logs
 }
 
-/// The bytes of a fixture, by its path or the end of it.
+/// The bytes of a fixture, by its path or the end of its path.
 pub(crate) fn bytes(name: &str) -> Vec<u8> {
     let is_it = |path: &String| path == name || path.ends_with(&format!("/{name}"));
     let path = files().into_iter().find(is_it).unwrap_or_else(|| panic!("there is no {name}"));
@@ -49,13 +49,13 @@ pub(crate) fn source(name: &str) -> Source {
     Source::bytes(bytes(name))
 }
 
-/// The JSON beside a log.
+/// The JSON next to a log.
 pub(crate) fn golden(name: &str) -> Value {
     let path = name.replace(".clog", ".json");
     serde_json::from_slice(&bytes(&path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// A file of these records, with the counts that belong into its header.
+/// A file of these records, with the correct counts in its header.
 pub(crate) fn file(mut header: Header, records: &[Record<'_>]) -> Vec<u8> {
     let mut tally = Tally::new(&header);
     records.iter().for_each(|record| tally.count(record));
@@ -66,7 +66,7 @@ pub(crate) fn file(mut header: Header, records: &[Record<'_>]) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
-/// Records as shown, and findings, of a whole file; reading must not fail.
+/// Records as shown, and findings, of a whole file; fails if reading fails.
 pub(crate) fn read_all(source: Source, options: &Options) -> Result<(Vec<String>, Vec<Finding>)> {
     let mut reader = open(source, options)?;
     let mut records = Vec::new();

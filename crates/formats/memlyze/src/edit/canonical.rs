@@ -1,4 +1,4 @@
-//! The same contents, as a clean writer lays them out.
+//! Writes the same contents as a clean writer lays them out.
 
 use std::io::Write;
 
@@ -7,9 +7,9 @@ use traceloom_core::{Edited, Error, Options, Records, Result, Source};
 use super::{clean_header, copy_events};
 use crate::{FORMAT, create_with_metadata, raw::Packing};
 
-/// Writes a file as a clean writer would: version 1, shortest varints, nothing that no record explains.
+/// Writes a file as a clean writer would: version 1, shortest varints, no unexplained bytes.
 ///
-/// Ids and times stay. The variant is one of [`FORMAT`]'s, the plain one if none is named.
+/// Ids and times are kept. The variant is one of [`FORMAT`]'s, and plain by default.
 pub fn canonical<W: Write>(source: &Source, out: W, variant: Option<&str>, options: &Options) -> Result<Edited> {
     let packing = packing_of(variant)?;
     let reader = crate::open(source.clone(), options)?;

@@ -1,4 +1,4 @@
-//! Several traces in one, in the order of time.
+//! Merges several traces into one, in time order.
 
 use std::{collections::HashMap, io::Write};
 
@@ -11,10 +11,10 @@ use crate::{
     raw::{Dialect, Packing},
 };
 
-/// Writes the events of all traces in the order of time; equal names and stacks become one.
+/// Writes the events of all traces in time order; equal names and stacks become one.
 ///
-/// The traces may be of different processes: threads get new small numbers, and the upper 16 bits of an address
-/// tell from which trace it is, so that equal addresses do not meet.
+/// The traces may be of different processes: threads get new small numbers, and the upper 16 bits of an address are the
+/// number of its trace, so that equal addresses stay distinct.
 pub fn merge<W: Write>(sources: &[Source], out: W, options: &Options) -> Result<Edited> {
     if sources.is_empty() || sources.len() > usize::from(u16::MAX) {
         return Err(Error::usage(format!("{} traces cannot be merged, 1 to 65535 can", sources.len())));
@@ -76,7 +76,7 @@ impl Input {
         }
         let mut stacks = Vec::new();
         for (id, frames) in tables.stacks() {
-            // A name that is missing here must not become another trace's.
+            // A name that is missing here must not become a name of another trace.
             let frames: Vec<Frame> = frames
                 .map(|frame| Frame {
                     file: frame.file.and_then(|id| files.get(&id).copied()),
@@ -122,16 +122,16 @@ fn set(ids: &mut Vec<u64>, row: Option<usize>, id: u64) {
     }
 }
 
-/// The input whose next event comes first; of equal times that of the first input.
+/// The input whose next event is the earliest; the first input if times are equal.
 fn earliest(inputs: &mut [Input], start_us: u64) -> Option<&mut Input> {
     let waiting = inputs.iter_mut().filter(|input| input.next.is_some());
     waiting.min_by_key(|input| input.next.map(|next| input.time_us(&next, start_us)))
 }
 
-/// Numbers that one trace cannot keep beside the others.
+/// Ids that one trace cannot keep in the merged trace.
 struct NewIds<'a> {
     threads: Threads,
-    /// Ids that are in no metadata, by trace and old id, counted up from where the known ones end.
+    /// Ids that are not in any metadata, by trace and old id, numbered after the known ones.
     stacks: HashMap<(usize, u64), u64>,
     markers: HashMap<(usize, u64), u64>,
     first_stack: u64,
@@ -204,7 +204,7 @@ impl<'a> NewIds<'a> {
     }
 }
 
-/// Programs use 47 bits of an address, so the number of the trace fits above them; growth has no addresses.
+/// Programs use 47 bits of an address, so the number of the trace fits above them; the growth dialect has no addresses.
 fn tagged(address: u64, number: usize, loss: &mut Loss) -> u64 {
     if address == 0 || number == 0 {
         return address;

@@ -1,4 +1,4 @@
-//! Edits from file to file: laid out again, repaired, a range, several in one.
+//! Edits of files: canonical, repair, slice, merge.
 
 mod canonical;
 mod merge;
@@ -17,13 +17,13 @@ use crate::{
     raw::Dialect,
 };
 
-/// What a clean writer puts into the header of a file with this one's contents.
+/// The header that a clean writer writes for a file with these contents.
 fn clean_header(header: &Header) -> Header {
     Header { dialect: header.dialect, ..Header::new(header.start_us) }
 }
 
 fn copy_events<W: Write>(mut reader: Reader, mut writer: Writer<W>) -> Result<Edited> {
-    // Where a block is lost, the events behind it need a delta that makes up for those in it.
+    // If a block is lost, the events after it need a delta that makes up for those in it.
     let (mut clock, mut loss) = (Clock::new(reader.header().dialect), Loss::default());
     while let Some(located) = reader.next()? {
         match located.record {
@@ -39,7 +39,7 @@ fn copy_events<W: Write>(mut reader: Reader, mut writer: Writer<W>) -> Result<Ed
     Ok(edited(reader.into_findings(), loss))
 }
 
-/// An event of its own, with shortest varints.
+/// A separate event with shortest varints.
 fn shortest(record: &Record<'_>) -> Option<Record<'static>> {
     let padding = Padding::default();
     Some(match *record {
@@ -51,7 +51,7 @@ fn shortest(record: &Record<'_>) -> Option<Record<'static>> {
     })
 }
 
-/// The event with a delta that brings it to its time after whatever comes before it now.
+/// The event with a delta that brings it to its time, whatever precedes it now.
 fn retimed(record: &Record<'static>, clock: &mut Clock, loss: &mut Loss) -> Record<'static> {
     let Some(wanted) = record.time_us() else { return *record };
     let mut record = *record;
@@ -78,7 +78,8 @@ fn retimed(record: &Record<'static>, clock: &mut Clock, loss: &mut Loss) -> Reco
     record
 }
 
-/// Growth has no addresses: one that came late may come early in the output, which would then mean something else.
+/// The growth dialect has no addresses: a late one could become an early one in the output, which would change the
+/// dialect.
 fn drop_address(record: &mut Record<'static>, loss: &mut Loss) {
     if let Record::Alloc(Alloc { address, .. }) | Record::Free(Free { address, .. }) = record
         && *address != 0

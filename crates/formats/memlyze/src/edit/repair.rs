@@ -1,4 +1,4 @@
-//! A file that keeps the rules.
+//! Writes a file that follows the rules.
 
 use std::io::Write;
 
@@ -7,10 +7,10 @@ use traceloom_core::{Edited, Error, Limits, Loss, Options, Records, Result, Sour
 use super::{clean_header, copy_events};
 use crate::{Metadata, create_with_metadata, metadata::IdSet, raw::Dialect};
 
-/// Writes a file that keeps the document's rules: what breaks them is left out, and ids that lead nowhere get an
-/// empty stack or the name `unknown`.
+/// Writes a file that follows the documented rules: whatever breaks them is left out, and dangling ids get an empty
+/// stack or the name `unknown`.
 ///
-/// Traces of the upstream tracer keep their empty metadata: with names they would mean something else.
+/// Traces of the upstream tracer keep their empty metadata: with names, they would be read as another dialect.
 pub fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Edited> {
     let mut reader = crate::open(source.clone(), options)?;
     reader.walk(|_| Ok::<_, Error>(()))?;
@@ -29,7 +29,7 @@ pub fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Ed
     Ok(Edited { findings: edited.findings, loss })
 }
 
-/// Adds an entry for every id that is used and not there.
+/// Adds an entry for every id that is used but missing.
 pub(super) fn complete(
     mut metadata: Metadata,
     stacks: &IdSet,

@@ -1,4 +1,4 @@
-//! A range of a trace, with the metadata that it needs.
+//! Extracts a range of a trace, with the metadata that it needs.
 
 use std::{collections::HashSet, io::Write};
 
@@ -9,8 +9,8 @@ use crate::{Clock, Metadata, Reader, Record, create_with_metadata, metadata::IdS
 
 /// Writes the events of a time range and of some threads, with the stacks and names that they use.
 ///
-/// Times stay, and so does every event of the range: of adjacent ranges each event is in exactly one. A FREE has no
-/// thread and belongs to the one that allocated the memory; GC and MARKER events belong to no thread and stay.
+/// Times are kept, and so is every event of the range: of adjacent ranges, each event is in exactly one. A FREE has no
+/// thread and belongs to the thread that allocated the memory; GC and MARKER events belong to no thread and are kept.
 pub fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options) -> Result<Edited> {
     let mut used = Used::default();
     let mut reader = crate::open(source.clone(), options)?;
@@ -30,7 +30,7 @@ pub fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options
     Ok(edited(reader.into_findings(), loss))
 }
 
-/// Calls `take` for every event of the slice; gives what was left out although it is in the range.
+/// Calls `take` for every event of the slice; returns the events that were left out although they are in the range.
 fn each_event(
     reader: &mut Reader,
     slice: &Slice,
@@ -40,7 +40,7 @@ fn each_event(
     let mut loss = Loss::default();
     let dialect = reader.header().dialect;
     let mut owners = Owners { slice, dialect, limits, owned: HashSet::new() };
-    // To know whose memory is freed, all allocations have to be seen.
+    // With a choice of threads, all allocations must be read, to know whose memory is freed.
     if let (Some(from_ns), []) = (slice.range.from_ns(), slice.threads.as_slice()) {
         reader.seek(u64::try_from(from_ns).unwrap_or(0).div_ceil(1000), None)?;
     }
@@ -64,12 +64,12 @@ fn each_event(
     Ok(loss)
 }
 
-/// Tells which events belong to the threads of the slice.
+/// Decides which events belong to the threads of the slice.
 struct Owners<'a> {
     slice: &'a Slice,
     dialect: Dialect,
     limits: &'a Limits,
-    /// Memory that a thread of the slice allocated and nobody has freed; followed only if threads are chosen.
+    /// Memory that a thread of the slice allocated and that is not freed; tracked only if threads are chosen.
     owned: HashSet<u64>,
 }
 
@@ -91,7 +91,7 @@ impl Owners<'_> {
                 self.owned.remove(&alloc.address);
                 false
             }
-            // Growth has no addresses: nobody knows whose memory it was.
+            // The growth dialect has no addresses, so no one knows whose memory it was.
             Record::Free(free) => self.dialect == Dialect::Document && self.owned.remove(&free.address),
             Record::Gc(_) | Record::Marker(_) => true,
             Record::Metadata(_) | Record::Block(_) | Record::Residue(_) => false,

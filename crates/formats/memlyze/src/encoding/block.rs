@@ -1,4 +1,4 @@
-//! Blocks of events, packed one by one so that each can be read without the others.
+//! Blocks of events, packed separately so that each can be read without the others.
 
 use traceloom_core::{ByteOrder, Checksum, Cursor, Result};
 
@@ -7,24 +7,24 @@ use crate::{
     raw::{BLOCK_HEADER_BYTES, BLOCK_MAGIC, BLOCK_PLAIN_BYTES, BLOCK_STORED},
 };
 
-/// What stands in front of the packed events.
+/// The head of a block.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Head {
-    /// Bytes of the packed events.
+    /// Size of the packed events.
     pub(crate) packed_len: usize,
-    /// Whether they are stored as they are.
+    /// Whether the events are stored uncompressed.
     is_stored: bool,
-    /// Bytes of the events.
+    /// Size of the events.
     pub(crate) plain_len: usize,
     checksum: u32,
     /// Time at the event before the first.
     pub(crate) time_us: u64,
-    /// Delta of the run that is under way there.
+    /// Delta of the current run there.
     pub(crate) run_delta: u64,
 }
 
 impl Head {
-    /// Reads a head; the error says why it is none.
+    /// Reads a head; the error says why the bytes are not a head.
     pub(crate) fn read(bytes: &[u8], order: ByteOrder) -> Result<Self, &'static str> {
         let (magic, head) = Self::fields(bytes, order).map_err(|_| "the file ends inside the head of a block")?;
         if magic != BLOCK_MAGIC {
@@ -52,12 +52,12 @@ impl Head {
         Ok((magic, head))
     }
 
-    /// Bytes of the whole block.
+    /// Size of the whole block.
     pub(crate) const fn block_len(&self) -> usize {
         BLOCK_HEADER_BYTES + self.packed_len
     }
 
-    /// Unpacks the events of a block into `plain`; the error says why they cannot be had.
+    /// Unpacks the events of a block into `plain`; the error says why that is impossible.
     pub(crate) fn unpack(&self, block: &[u8], plain: &mut Vec<u8>) -> Result<(), &'static str> {
         let (head, packed) = block.split_at_checked(BLOCK_HEADER_BYTES).ok_or("the block is cut")?;
         plain.clear();
@@ -77,7 +77,7 @@ impl Head {
     }
 }
 
-/// Appends a block that holds `plain`, events that begin when `clock` shows what it shows.
+/// Appends a block that holds `plain`, whose events start at the time of `clock`.
 pub(crate) fn pack(plain: &[u8], clock: &Clock, order: ByteOrder, out: &mut Vec<u8>) {
     let packed = compress(plain).filter(|packed| packed.len() < plain.len());
     let length = match &packed {
@@ -110,7 +110,7 @@ fn compress(plain: &[u8]) -> Option<Vec<u8>> {
     Some(lz4_flex::block::compress(plain))
 }
 
-/// Without LZ4 every block is stored as it is, which any reader takes.
+/// Without LZ4, every block is stored uncompressed, which any reader accepts.
 #[cfg(not(feature = "lz4"))]
 fn compress(_: &[u8]) -> Option<Vec<u8>> {
     None

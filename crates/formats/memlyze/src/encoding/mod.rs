@@ -1,4 +1,4 @@
-//! How events lie in the file: varints, events of every shape, blocks with their checksum.
+//! How events are stored: varints, events of every shape, blocks with their checksum.
 
 pub(crate) mod block;
 pub(crate) mod quick;

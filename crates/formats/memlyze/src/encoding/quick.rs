@@ -1,29 +1,29 @@
-//! The way that nearly every event goes: little-endian, whole, with shortest varints of at most four bytes, and
-//! nothing about it that would have to be reported.
+//! The fast path for nearly every event: little-endian, whole, with shortest varints of at most four bytes, and without
+//! findings.
 //!
-//! Everything else gives `None` here and is taken apart by [`super::thorough::decode`], which knows every shape.
-//! Where the next event begins is known only when the lengths of all varints are, so the way to that is kept short,
-//! and since lengths follow no pattern that a processor could guess, nothing branches on them.
+//! For everything else this returns `None`, and [`super::thorough::decode`], which handles every shape, takes over. The
+//! start of the next event is known only once the lengths of all varints are, so the dependency chain for it is kept
+//! short; and since lengths follow no pattern that a processor could predict, nothing branches on them.
 
 use crate::{Alloc, Clock, Free, Gc, Marker, Padding, Record, metadata::IdSet, raw::EventType};
 
-/// Bytes that must be there for the quick way, whatever the event.
+/// Number of bytes that must be available for the fast path, whatever the event.
 pub(crate) const QUICK_BYTES: usize = 32;
 
-/// What an event may refer to without being looked at any further.
+/// What an event may refer to without further checks.
 #[derive(Debug)]
 pub(crate) struct QuickRules {
-    /// Stacks below are all in the metadata.
+    /// All stacks below this one are in the metadata.
     pub(crate) dense_stacks: u64,
-    /// Other stacks that were looked up.
+    /// Other stacks that were already looked up.
     pub(crate) seen_stacks: IdSet,
-    /// Marker names below are all in the metadata.
+    /// All marker names below this one are in the metadata.
     pub(crate) dense_names: u64,
-    /// Bits of an address that the dialect does not have.
+    /// Bits of an address that the dialect does not use.
     pub(crate) odd_address_bits: u64,
 }
 
-/// What the front of an ALLOC or FREE of usual shape says; it is all of a FREE.
+/// The decoded front of an ordinary ALLOC or FREE; for a FREE, this is everything.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Front {
     pub(crate) is_free: bool,
@@ -33,7 +33,7 @@ pub(crate) struct Front {
 }
 
 impl Front {
-    /// The FREE that it is, passing its time.
+    /// Returns the FREE and advances the clock.
     #[inline(always)]
     pub(crate) fn free(&self, clock: &mut Clock) -> Option<Record<'static>> {
         let Self { delta_us, address, .. } = *self;
@@ -43,9 +43,9 @@ impl Front {
 }
 
 impl QuickRules {
-    /// Reads an event of usual shape from the front of `bytes` and passes its time; gives its length too.
+    /// Reads an ordinary event from the front of `bytes` and advances the clock; also returns its length.
     ///
-    /// `None` leaves the clock as it is, here as below.
+    /// `None` leaves the clock unchanged, here and below.
     #[inline(always)]
     pub(crate) fn event(&self, bytes: &[u8; QUICK_BYTES], clock: &mut Clock) -> Option<(Record<'static>, usize)> {
         let [kind, ..] = *bytes;
@@ -58,8 +58,7 @@ impl QuickRules {
 
     /// Reads the front of an ALLOC or FREE.
     ///
-    /// What both have in common is read before anybody asks which of them it is: that is the one thing that cannot
-    /// be guessed.
+    /// The common part is read before the type is checked: the type is the one thing that cannot be predicted.
     #[inline(always)]
     pub(crate) fn front(&self, bytes: &[u8; QUICK_BYTES]) -> Option<Front> {
         let [kind, ..] = *bytes;
@@ -71,7 +70,7 @@ impl QuickRules {
         is_usual.then_some(Front { is_free, delta_us: delta.value.into(), address, len: place + 8 })
     }
 
-    /// Reads the rest of an ALLOC and passes its time.
+    /// Reads the rest of an ALLOC and advances the clock.
     #[inline(always)]
     pub(crate) fn alloc(
         &self,
@@ -91,7 +90,7 @@ impl QuickRules {
         Some((Record::Alloc(alloc), place + 2))
     }
 
-    /// Reads a GC or MARKER and passes its time.
+    /// Reads a GC or MARKER and advances the clock.
     #[inline(always)]
     fn other(&self, bytes: &[u8; QUICK_BYTES], clock: &mut Clock) -> Option<(Record<'static>, usize)> {
         let [kind, ..] = *bytes;
@@ -114,15 +113,15 @@ impl QuickRules {
     }
 }
 
-/// Two varints, one behind the other, and their length together.
+/// Two consecutive varints, and their total length.
 #[inline(always)]
 fn pair(word: u64) -> Option<(Short, Short, usize)> {
     const TOP_BITS: u64 = 0x8080_8080_8080_8080;
     let ends = !word & TOP_BITS;
     let first = Short::read(word as u32)?;
-    // At most half of the eight bytes are gone, so what is left begins with four that are real.
+    // At most half of the eight bytes are used, so at least four valid bytes remain.
     let second = Short::read((word >> first.bits) as u32)?;
-    // The same as the sum of both lengths, and sooner known.
+    // Equal to the sum of both lengths, and known sooner.
     let second_end = ends & ends.wrapping_sub(1);
     Some((first, second, (second_end.trailing_zeros() as usize + 1) / 8))
 }
@@ -130,7 +129,7 @@ fn pair(word: u64) -> Option<(Short, Short, usize)> {
 /// A varint of at most four bytes in its shortest form.
 struct Short {
     value: u32,
-    /// Bits in the file, eight for a byte.
+    /// Size in the file, in bits.
     bits: u32,
 }
 
@@ -192,7 +191,7 @@ mod tests {
         raw::{Dialect, NO_RUN},
     };
 
-    /// What the quick way gives, if anything; it may refer to any stack and name.
+    /// The result of the fast path, if any; it may refer to any stack and name.
     fn quick(bytes: &[u8]) -> Option<(Record<'static>, usize)> {
         let seen_stacks = IdSet::default();
         let rules = QuickRules { dense_stacks: u64::MAX, seen_stacks, dense_names: u64::MAX, odd_address_bits: 0 };
@@ -205,7 +204,7 @@ mod tests {
     }
 
     proptest! {
-        /// Where the quick way gives anything, it is what the thorough way gives.
+        /// Whenever the fast path returns an event, the thorough path returns the same.
         #[test]
         fn agrees_with_the_thorough_way(
             kind in 0u8..5,
@@ -235,7 +234,7 @@ mod tests {
         }
     }
 
-    /// Whatever has to be looked at or reported takes the other way, and no time has passed.
+    /// Everything that has to be looked up or reported is left to the thorough path, and the clock is unchanged.
     #[test]
     fn what_is_unknown_is_left_to_the_thorough_way() {
         let mut alloc = [0; QUICK_BYTES];

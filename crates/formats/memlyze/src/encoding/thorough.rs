@@ -1,4 +1,4 @@
-//! Takes one event apart; knows nothing of where in the file it is.
+//! Decodes one event, independent of its position in the file.
 
 use traceloom_core::ByteOrder;
 
@@ -14,12 +14,12 @@ pub(crate) struct Event {
     pub(crate) delta_us: u64,
     pub(crate) body: Body,
     pub(crate) padding: Padding,
-    /// Bytes in the file.
+    /// Size in the file.
     pub(crate) len: usize,
 }
 
 impl Event {
-    /// The event as a record, at the time given.
+    /// The event as a record, at the given time.
     pub(crate) fn record(&self, time_us: u64) -> Record<'static> {
         let Self { delta_us, padding, .. } = *self;
         match self.body {
@@ -33,7 +33,7 @@ impl Event {
     }
 }
 
-/// What is behind the delta.
+/// The event after the delta.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Body {
     Alloc { address: u64, size_bytes: u64, stack: u64, thread: u16 },
@@ -47,9 +47,9 @@ pub(crate) enum Body {
 pub(crate) enum Fault {
     /// The bytes end before it does.
     Cut,
-    /// The type is not one of the document's.
+    /// The type is not a documented one.
     Unknown(EventType),
-    /// The varint at this place of the event has more than 64 bits.
+    /// The varint at this offset in the event has more than 64 bits.
     TooLong(usize),
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn decode(bytes: &[u8], order: ByteOrder) -> Result<Event, Fault> {
     Ok(Event { delta_us: delta.value, body, padding, len: fields.taken })
 }
 
-/// Stands for a varint that an event does not have.
+/// Replaces a varint that an event does not have.
 const NOTHING: Varint = Varint { value: 0, len: 1 };
 
 #[inline]

@@ -1,12 +1,12 @@
-//! Numbers in groups of seven bits, the lowest first; the top bit of a byte says that another follows.
+//! Numbers in groups of seven bits, the lowest first; the top bit of a byte means that another byte follows.
 
 use crate::raw::VARINT_BYTES;
 
-/// A varint as it lies in the file.
+/// A varint as stored in the file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Varint {
     pub(crate) value: u64,
-    /// Bytes in the file.
+    /// Size in the file.
     pub(crate) len: usize,
 }
 
@@ -60,7 +60,7 @@ fn read_by_byte(bytes: &[u8]) -> Result<Varint, Fault> {
     Err(Fault::Cut)
 }
 
-/// Bytes of the shortest form.
+/// Size of the shortest form.
 #[inline]
 pub(crate) const fn len(value: u64) -> usize {
     let bits = 64 - (value | 1).leading_zeros();

@@ -1,4 +1,4 @@
-//! Puts metadata together, every name and stack once.
+//! Builds metadata in which every name and stack is stored once.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ pub struct MetadataBuilder {
     tables: Metadata,
     files: HashMap<Box<[u8]>, u64>,
     functions: HashMap<Box<[u8]>, u64>,
-    /// By rows of the frames.
+    /// By the rows of their frames.
     stacks: HashMap<Box<[u32]>, u64>,
     limits: Limits,
 }
@@ -50,9 +50,9 @@ impl MetadataBuilder {
         Ok(next)
     }
 
-    /// Adds a stack under the next id even if an equal one has an id, for events that are numbered already.
+    /// Adds a stack under the next id even if an equal one has an id, for events that are already numbered.
     ///
-    /// Not to be mixed with [`MetadataBuilder::stack`].
+    /// Must not be mixed with [`MetadataBuilder::stack`].
     pub fn add_stack(&mut self, frames: &[Frame]) -> Result<()> {
         for frame in frames {
             self.tables.stacks.push_frame(*frame, &self.limits)?;
@@ -61,12 +61,12 @@ impl MetadataBuilder {
         self.tables.stacks.push(next, &self.limits)
     }
 
-    /// How many stacks there are: the first id that no stack has.
+    /// Number of stacks, which is the first free id.
     pub(crate) fn next_stack(&self) -> u64 {
         self.stacks.len() as u64
     }
 
-    /// How many functions there are: the first id that no function has.
+    /// Number of functions, which is the first free id.
     pub(crate) fn next_function(&self) -> u64 {
         self.functions.len() as u64
     }
@@ -91,11 +91,11 @@ fn id_of(name: &[u8], known: &mut HashMap<Box<[u8]>, u64>, names: &mut Names, li
 /// A thread is stored in 16 bits.
 const MAX_THREADS: u64 = 1 << 16;
 
-/// Gives threads small numbers: the format has 16 bits for one, a thread id of any system has more.
+/// Numbers threads from 0: the format has 16 bits for a thread, while thread ids of systems have more.
 #[derive(Debug, Default)]
 pub struct Threads {
     numbers: HashMap<u64, u16>,
-    /// The last thread that was asked for, which is nearly always the next one.
+    /// The last thread that was looked up, which is nearly always the next one.
     last: Option<(u64, u16)>,
 }
 

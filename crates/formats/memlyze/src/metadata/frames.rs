@@ -1,4 +1,4 @@
-//! Frames, each stored once, in twelve bytes: metadata may hold millions of them.
+//! Frames, each stored once, in twelve bytes, because metadata may hold millions of them.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -6,26 +6,26 @@ use traceloom_core::{Error, Result, reserve};
 
 use crate::Frame;
 
-/// The different frames of a file. `(intern* forget_hashes get*)*`.
+/// The distinct frames of a file. Call order: `(intern* forget_hashes get*)*`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Frames {
     packed: Vec<[u32; 3]>,
-    /// Numbers that need more than 31 bits; nothing real has any.
+    /// Numbers that need more than 31 bits; real files have none.
     wide: Vec<u64>,
-    /// Rows of `packed`, each near the place that its hash gives; [`EMPTY`] where there is none.
+    /// Rows of `packed`, each near the slot given by its hash; [`EMPTY`] if there is none.
     slots: Vec<u32>,
-    /// Random, so that no file can be made to put all rows near one place.
+    /// Random, so that no file can be made to put all rows close together.
     hasher: RandomState,
 }
 
 const EMPTY: u32 = u32::MAX;
-/// Stands for a number that the file does not have.
+/// Represents a number that the file does not have.
 const ABSENT: u32 = u32::MAX;
-/// The rest is a place in `wide`.
+/// Marks an index into `wide`.
 const WIDE: u32 = 1 << 31;
 
 impl Frames {
-    /// The row of a frame, a new one if it is the first of its kind.
+    /// The row of a frame; a new one if the frame is new.
     pub(crate) fn intern(&mut self, frame: &Frame) -> Result<u32> {
         let packed = [self.pack(frame.file)?, self.pack(frame.line)?, self.pack(frame.function)?];
         if self.packed.len().saturating_mul(2) >= self.slots.len() {
@@ -45,7 +45,7 @@ impl Frames {
         }
     }
 
-    /// Gives back the memory that only [`Frames::intern`] needs.
+    /// Frees the memory that only [`Frames::intern`] needs.
     pub(crate) fn forget_hashes(&mut self) {
         self.slots = Vec::new();
     }
@@ -81,7 +81,7 @@ impl Frames {
         }
     }
 
-    /// The slot that holds the frame, or the empty one that is to hold it; at least half of them are empty.
+    /// The slot of the frame, or the empty slot for it; at least half of the slots are empty.
     fn place_of(&self, packed: &[u32; 3]) -> usize {
         let mask = self.slots.len().wrapping_sub(1);
         let mut place = self.hasher.hash_one(packed) as usize & mask;

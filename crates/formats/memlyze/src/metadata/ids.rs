@@ -1,21 +1,21 @@
-//! Sets and tables of ids, small where the ids count up from zero, as they nearly always do.
+//! Sets and tables of ids, small if the ids count up from zero, as they nearly always do.
 
 use std::collections::HashSet;
 
 use traceloom_core::{Limits, Result, reserve};
 
-/// Finds the row of an id. `(push* finish row*)*`.
+/// Finds the row of an id. Call order: `(push* finish row*)*`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IdTable {
     rows: u32,
-    /// The id of each row; empty while every row's id is its number.
+    /// The id of each row; empty while every row's id equals its number.
     ids: Vec<u64>,
-    /// Rows by ascending id, one for each id; empty where that is their own order.
+    /// Rows by ascending id, one per id; empty if they are already in this order.
     order: Vec<u32>,
 }
 
 impl IdTable {
-    /// Gives the next row an id.
+    /// Sets the id of the next row.
     pub(crate) fn push(&mut self, id: u64, limits: &Limits, what: &'static str) -> Result<()> {
         limits.check_entries(what, u64::from(self.rows) + 1)?;
         if self.ids.is_empty() && id != u64::from(self.rows) {
@@ -30,7 +30,7 @@ impl IdTable {
         Ok(())
     }
 
-    /// Sorts the ids; gives those that occur more than once. The last row of an id stays.
+    /// Sorts the ids; returns those that occur more than once. The last row with an id is kept.
     pub(crate) fn finish(&mut self) -> Result<Vec<u64>> {
         let mut twice = Vec::new();
         self.order.clear();
@@ -63,7 +63,7 @@ impl IdTable {
         self.search(id)
     }
 
-    /// Ids below are all there.
+    /// All ids below this one exist.
     pub(crate) fn dense(&self) -> u64 {
         if self.ids.is_empty() { self.rows.into() } else { 0 }
     }
@@ -85,7 +85,7 @@ impl IdTable {
         })
     }
 
-    /// Number of different ids.
+    /// Number of distinct ids.
     pub(crate) fn len(&self) -> usize {
         if self.order.is_empty() { self.rows as usize } else { self.order.len() }
     }
@@ -94,18 +94,18 @@ impl IdTable {
 /// A set of ids in bounded memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IdSet {
-    /// One bit for each small id.
+    /// One bit per small id.
     bits: Vec<u64>,
     large: HashSet<u64>,
 }
 
-/// Ids below have a bit: a quarter of a megabyte at most, even for one hostile id.
+/// Ids below this one have a bit: at most a quarter of a megabyte, even for one hostile id.
 const SMALL: u64 = 1 << 21;
-/// Large ids that are kept; nothing real has any.
+/// Maximum number of large ids; real files have none.
 const MAX_LARGE: usize = 1 << 20;
 
 impl IdSet {
-    /// Adds an id; whether it is new. A set that is full takes no more large ids and calls none new.
+    /// Adds an id; returns whether it is new. A full set accepts no more large ids and reports none as new.
     #[inline]
     pub(crate) fn insert(&mut self, id: u64) -> Result<bool> {
         let bit = 1 << (id % 64);

@@ -1,4 +1,4 @@
-//! Writes metadata as JSON, as Python's encoder lays it out.
+//! Writes metadata as JSON in the layout of Python's encoder.
 
 use std::io::{self, BufWriter, Write};
 
@@ -7,7 +7,7 @@ use traceloom_core::Result;
 use crate::{Frame, Metadata};
 
 impl Metadata {
-    /// Writes the tables as the upstream encoder lays them out, ids in ascending order.
+    /// Writes the tables in the layout of the upstream encoder, ids in ascending order.
     pub fn write_json<W: Write>(&self, out: W) -> Result<()> {
         let mut out = BufWriter::with_capacity(BUFFER_BYTES, out);
         out.write_all(b"{\"stack_traces\": {")?;
@@ -33,10 +33,10 @@ impl Metadata {
         Ok(out.flush()?)
     }
 
-    /// Bytes of the JSON that [`Metadata::write_json`] writes.
+    /// Size of the JSON that [`Metadata::write_json`] writes.
     pub fn json_len(&self) -> u64 {
         let mut counter = Counter(0);
-        // A counter takes everything.
+        // Writing to a counter cannot fail.
         let _ = self.write_json(&mut counter);
         counter.0
     }
@@ -75,7 +75,7 @@ fn put_frame(out: &mut impl Write, place: usize, frame: &Frame) -> io::Result<()
     out.write_all(b"}")
 }
 
-/// ASCII only, as Python's encoder has it.
+/// ASCII only, like Python's encoder.
 fn put_text(out: &mut impl Write, text: &[u8]) -> io::Result<()> {
     out.write_all(b"\"")?;
     let mut rest = text;
@@ -93,7 +93,7 @@ fn put_text(out: &mut impl Write, text: &[u8]) -> io::Result<()> {
                 put_unit(out, 0xd000 | u16::from(second & 0x3f) << 6 | u16::from(third & 0x3f))?;
                 tail
             }
-            // As Python does with the bytes of a file name: any other would not come back.
+            // Escaped like the bytes of a file name in Python, the only way to read it back.
             [byte, tail @ ..] => {
                 put_unit(out, 0xdc00 | u16::from(*byte))?;
                 tail

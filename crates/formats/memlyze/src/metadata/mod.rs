@@ -1,4 +1,4 @@
-//! The metadata as tables: names and stacks, each stored once and found by id.
+//! The metadata as tables: names and stacks, each stored once and looked up by id.
 
 mod builder;
 mod frames;
@@ -15,7 +15,7 @@ pub(crate) use self::{ids::IdSet, read::read};
 
 use self::{frames::Frames, ids::IdTable};
 
-/// What the ids of the events stand for.
+/// What the ids in the events refer to.
 #[derive(Clone, Debug, Default)]
 pub struct Metadata {
     pub(crate) files: Names,
@@ -24,15 +24,15 @@ pub struct Metadata {
     pub(crate) others: Vec<(Vec<u8>, Range<u64>)>,
 }
 
-/// Keys of others that are kept; each of them is reported anyway.
+/// Maximum number of undocumented keys that are kept; each of them is reported anyway.
 const MAX_OTHERS: usize = 1 << 10;
 
-/// One call of a stack; an id or a line that the file does not have is `None`.
+/// One call of a stack; an id or a line that is missing in the file is `None`.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub struct Frame {
     /// Id of the file.
     pub file: Option<u64>,
-    /// Line in it.
+    /// Line in the file.
     pub line: Option<u64>,
     /// Id of the function.
     pub function: Option<u64>,
@@ -49,7 +49,7 @@ impl Metadata {
         self.functions.get(id)
     }
 
-    /// The calls of a stack, in the order of the file: the upstream encoder puts the innermost first.
+    /// The calls of a stack, in file order: the upstream encoder puts the innermost first.
     pub fn stack(&self, id: u64) -> Option<impl Iterator<Item = Frame>> {
         self.stacks.ids.row(id).map(|row| self.stacks.row(row))
     }
@@ -69,9 +69,9 @@ impl Metadata {
         self.stacks.ids.iter().map(|(id, row)| (id, self.stacks.row(row)))
     }
 
-    /// Keys that the document does not know, in file order, and where in the file the JSON of each value lies.
+    /// Undocumented keys, in file order, and the byte range of each value's JSON in the file.
     ///
-    /// Only the first of very many are here.
+    /// If there are very many, only the first are listed.
     pub fn others(&self) -> impl Iterator<Item = (&[u8], Range<u64>)> {
         self.others.iter().map(|(key, place)| (key.as_slice(), place.clone()))
     }
@@ -84,12 +84,12 @@ impl Metadata {
         Ok(())
     }
 
-    /// Whether there is no name and no stack.
+    /// Whether there are no names and no stacks.
     pub fn is_empty(&self) -> bool {
         self.files.ids.len() + self.functions.ids.len() + self.stacks.ids.len() == 0
     }
 
-    /// Makes the tables ready to be asked; gives for each the ids that occurred more than once.
+    /// Completes the tables; returns for each the ids that occurred more than once.
     pub(crate) fn finish(&mut self) -> Result<[(&'static str, Vec<u64>); 3]> {
         self.stacks.drop_frames();
         self.stacks.frames.forget_hashes();
@@ -101,7 +101,7 @@ impl Metadata {
     }
 }
 
-/// Texts by id, one behind the other.
+/// Texts by id, stored one after the other.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
     pub(crate) ids: IdTable,
@@ -170,7 +170,7 @@ impl Stacks {
         self.members.get(self.completed()..).unwrap_or_default()
     }
 
-    /// Forgets the frames of a stack that will not be completed.
+    /// Drops the frames of a stack that will not be completed.
     pub(crate) fn drop_frames(&mut self) {
         self.members.truncate(self.completed());
     }
@@ -184,7 +184,7 @@ impl Stacks {
         members.iter().map(|frame| self.frames.get(*frame))
     }
 
-    /// The different frames.
+    /// The distinct frames.
     pub(crate) fn frames(&self) -> impl Iterator<Item = Frame> {
         self.frames.iter()
     }

@@ -1,4 +1,4 @@
-//! Reads the metadata's JSON into tables, as a stream, and finds where the events begin.
+//! Reads the metadata's JSON into tables, as a stream, and finds where the events start.
 
 use traceloom_core::{
     Finding, Findings, Limits, Position, Result, Rule, Text, Window,
@@ -8,10 +8,10 @@ use traceloom_core::{
 use super::{Names, Stacks};
 use crate::{Frame, Header, Metadata, findings::*, raw::HEADER_BYTES};
 
-/// Reads the metadata; gives the tables and the offset at which the events begin.
+/// Reads the metadata; returns the tables and the offset at which the events start.
 ///
-/// The JSON knows its own end. Where the header's length disagrees with it, the JSON is believed: one number
-/// is more easily wrong than a text that closes every bracket.
+/// The JSON determines its end. If the header's length disagrees, the JSON is believed: a single number is more easily
+/// wrong than a text that closes every bracket.
 pub(crate) fn read(
     window: &mut Window,
     header: &Header,
@@ -21,7 +21,7 @@ pub(crate) fn read(
     let begin = header.stored_bytes as u64;
     let file_end = window.source().len()?;
     if header.stored_bytes < HEADER_BYTES {
-        // The cut is told already, and nothing lies behind it.
+        // The truncation is already reported, and nothing follows it.
         return Ok((Metadata::default(), begin));
     }
     if header.metadata_len == 0 {
@@ -36,7 +36,7 @@ pub(crate) fn read(
     if let Some(offset) = parser.json.not_utf8() {
         parser.report(&METADATA_INVALID, offset, |odd| odd.with("reason", "a string is not UTF-8"))?;
     }
-    // What JSON that breaks off does not define may stand in the part that cannot be read.
+    // Definitions that truncated JSON lacks may be in the part that cannot be read.
     parser.finish(outcome.is_ok())?;
     let tables = parser.tables;
     let declared_end = begin.saturating_add(header.metadata_len.into());
@@ -47,7 +47,7 @@ pub(crate) fn read(
         Err(Fault::Syntax { offset, what: reason }) => {
             let bad = Finding::new(&METADATA_INVALID, Position::at(offset).field("metadata"));
             let left = file_end.saturating_sub(begin);
-            // A cut is one fault, not a broken text and a wrong length.
+            // A truncation is one problem, not a broken text and a wrong length.
             let reason = if declared_end > file_end {
                 format!("{reason}, and the file ends after {left} of its {} bytes", header.metadata_len)
             } else {
@@ -60,7 +60,7 @@ pub(crate) fn read(
     Ok((tables, events))
 }
 
-/// Where the metadata begins, and where it may end.
+/// Where the metadata starts, and where it may end.
 struct Ends {
     begin: u64,
     json_end: u64,
@@ -68,7 +68,7 @@ struct Ends {
     file_end: u64,
 }
 
-/// Where the events begin after JSON that is complete.
+/// Where the events start after complete JSON.
 fn events_after(window: &mut Window, ends: &Ends, findings: &mut Findings) -> Result<u64> {
     let &Ends { begin, json_end, declared_end, file_end } = ends;
     if json_end <= declared_end && declared_end <= file_end {
@@ -90,9 +90,9 @@ fn events_after(window: &mut Window, ends: &Ends, findings: &mut Findings) -> Re
     Ok(json_end)
 }
 
-/// What stands between the end of the JSON and the end that the header gives.
+/// What is between the end of the JSON and the end in the header.
 enum Surplus {
-    /// Room that a writer kept for later.
+    /// Space that a writer reserved.
     Space,
     /// The same, with zeros, which JSON does not allow.
     Zeros,
@@ -129,7 +129,7 @@ struct MetadataParser<'a> {
     findings: &'a mut Findings,
 }
 
-/// The sections that the document knows.
+/// The documented sections.
 const SECTIONS: [&str; 3] = ["stack_traces", "files", "functions"];
 
 impl MetadataParser<'_> {
@@ -157,7 +157,7 @@ impl MetadataParser<'_> {
         Ok(())
     }
 
-    /// A section that comes again replaces the first, as it does in Python.
+    /// A repeated section replaces the first, as it does in Python.
     fn note_twice(&mut self, section: usize, seen: &mut [bool; SECTIONS.len()]) -> Result<(), Fault> {
         let Some(seen) = seen.get_mut(section) else { return Ok(()) };
         if std::mem::replace(seen, true) {
@@ -254,7 +254,7 @@ impl MetadataParser<'_> {
         Ok(self.tables.stacks.push_frame(Frame { file, line, function }, self.limits)?)
     }
 
-    /// Takes the first token of a value; one of another kind is reported and passed.
+    /// Consumes the first token of a value; a value of another kind is reported and skipped.
     fn expect(&mut self, expected: Token, place: impl FnOnce() -> String) -> Result<bool, Fault> {
         let offset = self.json.offset();
         let token = self.json.next()?;
@@ -278,7 +278,7 @@ impl MetadataParser<'_> {
         self.report(&METADATA_SHAPE, offset, odd)
     }
 
-    /// Rules across entries: ids that occur twice, frames that lead nowhere.
+    /// Rules across entries: duplicate ids, dangling frames.
     fn finish(&mut self, is_whole: bool) -> Result<()> {
         let offset = HEADER_BYTES as u64;
         for (what, ids) in self.tables.finish()? {
@@ -311,13 +311,13 @@ impl MetadataParser<'_> {
     }
 }
 
-/// Digits only, without leading zeros: `"07"` is another key than `"7"` for whoever wrote it.
+/// Digits only, without leading zeros: `"07"` and `"7"` are different keys to the producer.
 fn parse_id(text: &[u8]) -> Option<u64> {
     let is_plain = matches!(text, [b'0'] | [b'1'..=b'9', ..]) && text.iter().all(u8::is_ascii_digit);
     is_plain.then(|| std::str::from_utf8(text).ok()?.parse().ok()).flatten()
 }
 
-/// Text for a message, not too much of it.
+/// Text for a message, shortened.
 fn shown(text: &[u8]) -> String {
     Text(text.get(..80).unwrap_or(text)).to_string()
 }

@@ -1,4 +1,4 @@
-//! Events in blocks, and bytes that no record explains.
+//! Events in blocks, and bytes that belong to no record.
 
 use traceloom_core::{ByteOrder, Located, Result};
 
@@ -10,21 +10,21 @@ use crate::{
     raw::{BLOCK_HEADER_BYTES, BLOCK_MAGIC, Packing},
 };
 
-/// The events of the block that is being read.
+/// The events of the block being read.
 #[derive(Debug, Default)]
 pub(super) struct Unpacked {
     plain: Vec<u8>,
     pub(super) taken: usize,
-    /// Where its first event would lie if no block were packed.
+    /// Where its first event would be if no block were packed.
     offset: u64,
-    /// The same for the block that follows.
+    /// The same for the next block.
     pub(super) next_offset: u64,
-    /// The block before was damaged: only the head of this one knows the time.
+    /// Whether the previous block was damaged, so that only the head of this one has the time.
     lost_time: bool,
 }
 
 impl Unpacked {
-    /// Before a block whose first event would lie at `next_offset`.
+    /// The state before a block whose first event would be at `next_offset`.
     pub(super) fn before(next_offset: u64) -> Self {
         Self { next_offset, ..Self::default() }
     }
@@ -48,7 +48,7 @@ impl Reader {
         self.next_unusual_in_block()
     }
 
-    /// The next event of the block; a fault ends the block, not the file.
+    /// The next event of the block; an error ends the block, not the file.
     #[inline(never)]
     fn next_unusual_in_block(&mut self) -> Result<Option<Located<Record<'_>>>> {
         let ahead = self.block.left();
@@ -80,7 +80,7 @@ impl Reader {
         Ok(Some(Located { offset, len: stored.len() as u64, record: Record::Block(block) }))
     }
 
-    /// Unpacks the block ahead without passing it; `None` where there is none.
+    /// Unpacks the next block without moving past it; `None` if there is none.
     pub(super) fn unpack_ahead(&mut self) -> Result<Option<Head>> {
         let offset = self.window.offset();
         self.fill(BLOCK_HEADER_BYTES)?;
@@ -129,7 +129,7 @@ impl Reader {
         Ok(())
     }
 
-    /// A piece of what no record explains; among blocks it ends where another one may begin.
+    /// A piece of unexplained bytes; among blocks, it ends where another block may start.
     pub(super) fn next_tail(&mut self) -> Result<Option<Located<Record<'_>>>> {
         let offset = self.window.offset();
         self.fill(PIECE_BYTES + BLOCK_MAGIC.len() - 1)?;

@@ -1,4 +1,4 @@
-//! Gives events their time, looks up what they refer to, and reports what is odd about them.
+//! Sets the time of events, looks up what they refer to, and reports their problems.
 
 use traceloom_core::{Finding, Position, Result, Rule};
 
@@ -14,7 +14,7 @@ use crate::{
     raw::Dialect,
 };
 
-/// Ids that events use and the metadata does not have.
+/// Ids that events use but the metadata does not have.
 #[derive(Debug, Default)]
 pub(crate) struct Missing {
     pub(crate) stacks: IdSet,
@@ -22,7 +22,7 @@ pub(crate) struct Missing {
 }
 
 impl Reader {
-    /// Gives an event its time and checks what it refers to.
+    /// Sets the time of an event and checks what it refers to.
     pub(super) fn record(&mut self, event: &Event, offset: u64) -> Result<Record<'static>> {
         let time_us = match self.clock.pass(event) {
             Some(time_us) => time_us,
@@ -58,7 +58,7 @@ impl Reader {
         self.report(&VARINT_PADDED, offset, |odd| odd.with("bytes", bytes))
     }
 
-    /// Looks a stack up when it comes for the first time.
+    /// Looks up a stack when it first occurs.
     #[cold]
     fn check_stack(&mut self, id: u64, offset: u64) -> Result<()> {
         if self.metadata.stacks.ids.row(id).is_some() {
@@ -68,7 +68,7 @@ impl Reader {
         self.report_missing(&STACK_MISSING, &GROWTH_STACK, id, offset)
     }
 
-    /// Looks a marker's name up; one that is missing is reported when it comes for the first time.
+    /// Looks up a marker's name; a missing one is reported when it first occurs.
     fn check_marker(&mut self, id: u64, offset: u64) -> Result<()> {
         if self.metadata.functions.ids.row(id).is_some() || !self.missing.markers.insert(id)? {
             return Ok(());
@@ -76,7 +76,7 @@ impl Reader {
         self.report_missing(&MARKER_MISSING, &GROWTH_MARKER, id, offset)
     }
 
-    /// In the growth dialect nothing has a name, so that the first id speaks for all.
+    /// In the growth dialect nothing has a name, so the first id represents all.
     #[cold]
     fn report_missing(&mut self, rule: &'static Rule, growth_rule: &'static Rule, id: u64, offset: u64) -> Result<()> {
         match self.header.dialect {

@@ -1,4 +1,4 @@
-//! The index of a trace, in a file of its own: from a moment to a place.
+//! The index of a trace, in a separate file: maps times to offsets.
 
 use std::io::Write;
 
@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// Reads a trace and writes its index, `TRACE.mlyze.idx` by custom; gives the number of entries.
+/// Reads a trace and writes its index, conventionally `TRACE.mlyze.idx`; returns the number of entries.
 pub fn build_index<W: Write>(source: &Source, out: W, options: &Options) -> Result<u64> {
     let mut reader = crate::open(source.clone(), options)?;
     let mut index = IndexWriter { out, entries: 0, checksum: Checksum::new() };
@@ -80,27 +80,27 @@ impl<W: Write> IndexWriter<W> {
     }
 }
 
-/// Ties an index to its trace: two recordings hardly begin in the same microsecond.
+/// Ties an index to its trace: two recordings hardly ever start in the same microsecond.
 fn header_checksum(source: &Source) -> Result<u32> {
     Ok(Checksum::new().with(&source.prefix(HEADER_BYTES)?).value())
 }
 
-/// Bytes behind the entries: length of the trace, number of entries, checksum, magic.
+/// Size of the trailer after the entries: length of the trace, number of entries, checksum, magic.
 const TRAILER_BYTES: usize = 24;
 
-/// An index, asked without being held in memory.
+/// An index that is queried without being loaded into memory.
 #[derive(Clone, Debug)]
 pub struct Index {
     source: Source,
     entries: u64,
     trace_bytes: u64,
     trace_checksum: u32,
-    /// Why it cannot be used, if that is so.
+    /// Why it cannot be used, if that is the case.
     damage: Option<&'static str>,
 }
 
 impl Index {
-    /// Opens an index. One that is damaged or of another trace is noticed by [`Reader::seek`], which does without.
+    /// Opens an index. [`Reader::seek`] detects one that is damaged or belongs to another trace, and works without it.
     pub fn open(source: Source, limits: &Limits) -> Result<Self> {
         let mut index = Self { source, entries: 0, trace_bytes: 0, trace_checksum: 0, damage: None };
         index.damage = index.read_ends(limits)?.err();
@@ -149,7 +149,8 @@ impl Index {
         Ok(checksum.value())
     }
 
-    /// The last checkpoint before which every event is earlier than `time_us`; an error says why the index is no use.
+    /// The last checkpoint before which every event is earlier than `time_us`; the error says why the index is
+    /// unusable.
     pub(super) fn before(&self, time_us: u64, reader: &Reader) -> Result<Result<Option<Checkpoint>, &'static str>> {
         if let Some(damage) = self.damage {
             return Ok(Err(damage));

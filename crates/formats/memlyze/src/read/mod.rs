@@ -23,7 +23,7 @@ use crate::{
     raw::{Dialect, EVENT_BYTES, Packing},
 };
 
-/// Opens a file: reads the metadata and recognizes what the events mean.
+/// Opens a file: reads the metadata and detects the dialect.
 pub fn open(source: Source, options: &Options) -> Result<Reader> {
     let mut findings = Findings::new(options.mode, &options.limits);
     let mut header = probe::header(&source, &mut findings)?;
@@ -64,7 +64,7 @@ pub struct Reader {
     findings: Findings,
     clock: Clock,
     state: State,
-    /// Where the events begin.
+    /// Where the events start.
     events: u64,
     block: Unpacked,
     pub(crate) missing: Missing,
@@ -85,12 +85,12 @@ enum State {
     BlockHead,
     /// Events in the unpacked block.
     InBlock,
-    /// Nothing that follows can be explained.
+    /// Nothing that follows can be decoded.
     Tail,
     Done,
 }
 
-/// Bytes of a piece of metadata or residue.
+/// Size of a piece of metadata or residue.
 const PIECE_BYTES: usize = 4 << 10;
 
 impl Reader {
@@ -99,17 +99,17 @@ impl Reader {
         &self.metadata
     }
 
-    /// The stacks that events so far refer to and the metadata does not have, by ascending id.
+    /// The stacks that events so far refer to but the metadata does not have, by ascending id.
     pub fn missing_stacks(&self) -> impl Iterator<Item = u64> {
         self.missing.stacks.iter()
     }
 
-    /// The marker names that events so far refer to and the metadata does not have, by ascending id.
+    /// The marker names that events so far refer to but the metadata does not have, by ascending id.
     pub fn missing_markers(&self) -> impl Iterator<Item = u64> {
         self.missing.markers.iter()
     }
 
-    /// Makes bytes available in the window; a failure is final.
+    /// Makes bytes available in the window; an error is final.
     #[inline]
     fn fill(&mut self, wanted: usize) -> Result<()> {
         let filled = self.window.fill(wanted).map(|_| ());
@@ -127,7 +127,7 @@ impl Reader {
         let len = whole_characters(ahead.get(..wanted).unwrap_or(ahead));
         self.state = match left.saturating_sub(len as u64) {
             0 => self.state_at_events(),
-            // A file that became shorter while it was read.
+            // The file became shorter while it was read.
             _ if len == 0 => State::Tail,
             left => State::Metadata { left },
         };
@@ -148,8 +148,8 @@ impl Reader {
 
     #[inline]
     fn next_plain(&mut self) -> Result<Option<Located<Record<'_>>>> {
-        // The length alone is asked for first: where the bytes begin is then known a few cycles sooner, and every
-        // event waits for that. Near its end the window is filled on the other way.
+        // Checking the length separately makes the start of the bytes known a few cycles sooner, and every event
+        // depends on that. Near its end, the window is refilled by the other path.
         if self.window.bytes().len() < QUICK_BYTES {
             return self.next_unusual();
         }
@@ -167,7 +167,7 @@ impl Reader {
         self.next_other()
     }
 
-    /// The next event where it is not an ALLOC or FREE of usual shape.
+    /// The next event, if it is not an ordinary ALLOC or FREE.
     #[inline(never)]
     fn next_other(&mut self) -> Result<Option<Located<Record<'_>>>> {
         if let Some(ahead) = self.window.bytes().first_chunk()

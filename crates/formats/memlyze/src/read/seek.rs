@@ -1,4 +1,4 @@
-//! Goes to a moment of a trace without reading what comes before it.
+//! Seeks to a time in a trace without reading everything before it.
 
 use traceloom_core::Result;
 
@@ -13,22 +13,22 @@ use crate::{
 /// An offset from which events can be read, and the time there.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Checkpoint {
-    /// Where in the file it lies.
+    /// Offset in the file.
     pub(super) offset: u64,
-    /// Where it would lie if no block were packed.
+    /// Offset it would have if no block were packed.
     pub(super) plain_offset: u64,
-    /// Time at the event before.
+    /// Time at the previous event.
     pub(super) time_us: u64,
-    /// Delta of the run that is under way there, or [`NO_RUN`].
+    /// Delta of the current run there, or [`NO_RUN`].
     pub(super) run_delta: u64,
 }
 
 impl Reader {
-    /// Passes over everything before `time_us`, in microseconds since the start: the next event is the first
-    /// one at or after it.
+    /// Skips everything before `time_us`, in microseconds since the start: the next event is the first one at or after
+    /// it.
     ///
-    /// With an index few bytes are read. Without one, a file of blocks is passed head by head and a plain file
-    /// event by event. Going back is possible as well. What is passed over is not checked.
+    /// With an index, few bytes are read. Without one, a file with blocks is skipped head by head and a plain file
+    /// event by event. Seeking backward is possible, too. Skipped events are not checked.
     pub fn seek(&mut self, time_us: u64, index: Option<&Index>) -> Result<()> {
         let mut checkpoint =
             Checkpoint { offset: self.events, plain_offset: self.events, time_us: 0, run_delta: NO_RUN };
@@ -48,7 +48,7 @@ impl Reader {
         self.pass_events(time_us)
     }
 
-    /// The last block that begins before `time_us`, found by reading heads only.
+    /// The last block that starts before `time_us`, found by reading only heads.
     fn last_block_before(&self, time_us: u64, from: Checkpoint) -> Result<Checkpoint> {
         let (mut best, mut next) = (from, from);
         loop {
@@ -64,7 +64,7 @@ impl Reader {
         }
     }
 
-    /// Passes events until the next one is at or after `time_us`.
+    /// Skips events until the next one is at or after `time_us`.
     fn pass_events(&mut self, time_us: u64) -> Result<()> {
         loop {
             let ahead = match self.state {

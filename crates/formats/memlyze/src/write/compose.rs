@@ -1,7 +1,7 @@
-//! Puts a trace together as it happens: names, stacks and threads are numbered on the way.
+//! Writes a trace as it happens: names, stacks and threads are numbered on the fly.
 //!
-//! The metadata stands before the events and is complete only after the last one. The events wait in a
-//! temporary file, so that memory does not grow with their number.
+//! The metadata comes before the events but is complete only after the last one. So the events wait in a temporary
+//! file, and memory does not grow with their number.
 
 use std::io::Write;
 
@@ -19,28 +19,28 @@ use crate::{
 pub struct Call<'a> {
     /// Path of the file.
     pub file: &'a [u8],
-    /// Line in it.
+    /// Line in the file.
     pub line: u64,
     /// Name of the function.
     pub function: &'a [u8],
 }
 
-/// Memory that was allocated, and by whom.
+/// Allocated memory, with its stack and thread.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Allocated {
-    /// Where it lies.
+    /// Address of the memory.
     pub address: u64,
-    /// How much it is.
+    /// Size of the memory.
     pub size_bytes: u64,
-    /// The stack, as [`Composer::stack`] gave it.
+    /// The stack, as returned by [`Composer::stack`].
     pub stack: u64,
-    /// Any number that the system gives the thread.
+    /// Any number that identifies the thread.
     pub thread: u64,
 }
 
-/// Collects the events of a trace. `(stack | alloc | free | gc | marker)* finish`.
+/// Collects the events of a trace. Call order: `(stack | alloc | free | gc | marker)* finish`.
 ///
-/// Times are microseconds since the start and do not decrease; one that does counts as the time before it.
+/// Times are microseconds since the start and must not decrease; an earlier one counts as the previous time.
 #[derive(Debug)]
 pub struct Composer {
     events: Store,
@@ -51,7 +51,7 @@ pub struct Composer {
 }
 
 impl Composer {
-    /// Begins a trace.
+    /// Starts a trace.
     pub fn new(limits: &Limits) -> Self {
         Self {
             events: Store::new(MAX_RESIDENT_BYTES),
@@ -96,7 +96,7 @@ impl Composer {
         self.put(&Record::Gc(Gc { delta_us, time_us, objects, size_bytes, padding: Padding::default() }))
     }
 
-    /// The program marked a moment.
+    /// The program marked a point in time.
     pub fn marker(&mut self, time_us: u64, name: &[u8]) -> Result<()> {
         let name = self.metadata.function(name)?;
         let delta_us = self.clock.other_delta(time_us);
@@ -117,17 +117,17 @@ impl Composer {
             self.events.read(offset, ahead.get_mut(left..).unwrap_or_default())?;
             offset += more as u64;
             if packing == Packing::Plain {
-                // Plain events are stored as they are.
+                // Plain events are stored unchanged.
                 writer.write(&Record::Residue(&ahead))?;
                 ahead.clear();
                 continue;
             }
             let is_end = offset == self.events.len();
             let mut rest = ahead.as_slice();
-            // Until the end only events that are whole for certain are taken; the next read completes the others.
+            // Before the end, only events that are certainly complete are read; the next read completes the others.
             while is_end || rest.len() >= EVENT_BYTES {
                 let Ok(event) = thorough::decode(rest, ByteOrder::Little) else { break };
-                // The writer goes by deltas and needs no times.
+                // The writer uses deltas and needs no times.
                 writer.write(&event.record(0))?;
                 rest = rest.get(event.len..).unwrap_or_default();
             }
@@ -150,5 +150,5 @@ impl Composer {
 }
 
 const FLUSH_BYTES: usize = 64 << 10;
-/// Events beyond go to the temporary file.
+/// Events beyond this size go to the temporary file.
 const MAX_RESIDENT_BYTES: u64 = 1 << 20;

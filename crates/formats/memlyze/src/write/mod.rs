@@ -1,4 +1,4 @@
-//! Writes a header and records; what was read comes out byte for byte.
+//! Writes a header and records; a file that was read is written back byte for byte.
 
 mod compose;
 
@@ -22,7 +22,7 @@ pub fn create<W: Write>(out: W, header: &Header) -> Result<Writer<W>> {
     Ok(Writer { out, packing: header.packing(), plain: Vec::new(), clock, block_clock: clock, copied: 0 })
 }
 
-/// Starts a file with its header and complete metadata; the header's length of it is set.
+/// Starts a file with its header and complete metadata; sets the header's metadata length.
 pub fn create_with_metadata<W: Write>(out: W, header: &Header, metadata: &Metadata) -> Result<Writer<W>> {
     let len = metadata.json_len();
     let metadata_len = u32::try_from(len).map_err(|_| Error::limit("bytes of metadata", len, u32::MAX.into()))?;
@@ -37,12 +37,12 @@ pub fn create_with_metadata<W: Write>(out: W, header: &Header, metadata: &Metada
 pub struct Writer<W> {
     out: Output<W>,
     packing: Packing,
-    /// Events of the block that is being filled.
+    /// Events of the block being filled.
     plain: Vec<u8>,
     clock: Clock,
     /// The clock at the start of that block.
     block_clock: Clock,
-    /// Bytes of events that follow and are already written, as part of a block that was copied.
+    /// Bytes of the following events that are already written, as part of a copied block.
     copied: usize,
 }
 
@@ -67,7 +67,7 @@ impl<W: Write> Writer<W> {
         self.out.end_record()
     }
 
-    /// Passes everything on that was written so far; a block that is not full ends.
+    /// Passes on everything written so far; a partial block is ended.
     pub fn flush(&mut self) -> Result<()> {
         self.flush_block();
         self.out.flush()
@@ -120,7 +120,7 @@ fn put_header<W: Write>(out: &mut Output<W>, header: &Header) {
     out.buffer().truncate(header.stored_bytes);
 }
 
-/// Appends an event; what is not one adds nothing.
+/// Appends an event; other records add nothing.
 #[inline]
 fn put_event(out: &mut Vec<u8>, event: &Record<'_>, order: ByteOrder) {
     match event {

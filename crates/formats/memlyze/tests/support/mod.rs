@@ -1,4 +1,4 @@
-//! Where the fixtures are, how to look at a whole file, and numbers to change it by.
+//! The fixtures, a summary of a whole file, and random numbers for changing it.
 
 #![allow(dead_code, reason = "each test uses a part")]
 
@@ -16,7 +16,7 @@ pub(crate) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fixtures/memlyze")
 }
 
-/// Every trace among them, in a fixed order.
+/// Every trace among the fixtures, in a fixed order.
 pub(crate) fn fixtures() -> Vec<PathBuf> {
     let tools = ["document", "invalid", "memlyze-0.1.0", "memlyze-0.1.0-encoder"];
     let folders = tools.map(|tool| folder().join(tool));
@@ -32,7 +32,7 @@ pub(crate) fn contents() -> impl Iterator<Item = (String, Vec<u8>)> {
     fixtures().into_iter().map(|path| (path.display().to_string(), fs::read(&path).unwrap()))
 }
 
-/// The sample, its events packed as wanted.
+/// The sample with this packing.
 pub(crate) fn sample(packing: Packing) -> Vec<u8> {
     let plain = traceloom_memlyze::sample::sample().unwrap().bytes;
     if packing == Packing::Plain {
@@ -43,10 +43,10 @@ pub(crate) fn sample(packing: Packing) -> Vec<u8> {
     packed
 }
 
-/// Everything that a walk over a file shows.
+/// Everything that a walk over a file returns.
 #[derive(Debug, Default, Eq, PartialEq)]
 pub(crate) struct Walked {
-    /// Header and records with their places, one line each.
+    /// Header and records with their positions, one line each.
     pub(crate) lines: Vec<String>,
     /// Findings as they are printed.
     pub(crate) findings: Vec<String>,
@@ -56,7 +56,7 @@ pub(crate) struct Walked {
     pub(crate) rewritten: Vec<u8>,
 }
 
-/// Walks a file from front to back and writes it back on the way.
+/// Walks a file from front to back and writes it back at the same time.
 pub(crate) fn walk(bytes: &[u8], options: &Options) -> Result<Walked> {
     let mut reader = traceloom_memlyze::open(Source::bytes(bytes), options)?;
     let mut walked = Walked::default();
@@ -74,7 +74,7 @@ pub(crate) fn walk(bytes: &[u8], options: &Options) -> Result<Walked> {
     Ok(walked)
 }
 
-/// The events of a file, one line each, without their places and padding.
+/// The events of a file, one line each, without their positions and padding.
 pub(crate) fn events(bytes: &[u8]) -> Vec<String> {
     let mut reader = traceloom_memlyze::open(Source::bytes(bytes), &Options::default()).unwrap();
     let mut lines = Vec::new();
@@ -111,7 +111,7 @@ impl Fields for Line {
     }
 }
 
-/// Numbers that follow no pattern and are always the same.
+/// Pseudo-random numbers that are always the same.
 pub(crate) struct Noise(pub(crate) u64);
 
 impl Noise {
