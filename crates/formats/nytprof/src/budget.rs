@@ -1,4 +1,4 @@
-//! Bounds what is kept of a file: a small one may unpack to very much.
+//! Bounds the memory that is used for a file: a small file may expand to a very large one.
 
 use traceloom_core::{Error, Result};
 
@@ -11,7 +11,7 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// 96 times the file, and so many bytes for any file: string evals take 70 times their compressed size.
+    /// 96 times the size of the file, plus `free_bytes` for any file: string evals take 70 times their compressed size.
     pub(crate) const fn new(what: &'static str, source_bytes: u64, free_bytes: u64) -> Self {
         Self { what, used_bytes: 0, max_bytes: source_bytes.saturating_mul(96).saturating_add(free_bytes) }
     }
@@ -22,7 +22,7 @@ impl Budget {
         self
     }
 
-    /// Takes memory, or fails if there is not so much left.
+    /// Reserves memory; fails if not enough is left.
     pub(crate) fn charge(&mut self, bytes: u64) -> Result<()> {
         self.used_bytes += bytes;
         if self.used_bytes > self.max_bytes {

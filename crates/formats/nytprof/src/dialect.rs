@@ -1,8 +1,8 @@
-//! Tells the real stream and the forms of the Pynytprof dialect apart.
+//! Distinguishes the real stream and the forms of Pynytprof's dialect.
 //!
-//! Both begin with `NYTProf 5 0` and lines of text. What follows decides, because the line that names
-//! the producer can be missing or wrong: a chain of chunks that ends exactly at the end of the file is
-//! no accident, and neither is a time of day between 1990 and 2100.
+//! Both start with `NYTProf 5 0` and lines of text. What follows decides, because the line that names the producer can
+//! be missing or wrong: a chain of chunks that ends exactly at the end of the file is not a coincidence, and neither is
+//! a time of day between 1990 and 2100.
 
 use traceloom_core::{ByteOrder, Cursor, Error, Limits, Result, Source, Window};
 
@@ -13,27 +13,27 @@ use crate::{
     raw::{MAGIC, get_integer},
 };
 
-/// Who wrote a file, and how it is laid out.
+/// The producer and the layout of a file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Dialect {
     /// The real stream of Devel::NYTProf.
     Nytprof,
-    /// Pynytprof, as its document says: a process record of 17 bytes, then chunks.
+    /// Pynytprof as documented: a process record of 17 bytes, then chunks.
     Document,
     /// Pynytprof with a length in the process record, 21 bytes, then chunks.
     LengthProcess,
     /// Pynytprof with process numbers of variable length, then chunks.
     VariableProcess,
-    /// Pynytprof with the contents of chunks only, without tags and lengths.
+    /// Pynytprof with only the contents of chunks, without tags and lengths.
     Bare,
     /// Pynytprof with the tags of chunks, without lengths.
     Tagged,
-    /// Pynytprof's last writer: a process record of 17 bytes, then records of the real stream.
+    /// Pynytprof's latest writer: a process record of 17 bytes, then records of the real stream.
     Tokens,
     /// Early Pynytprof: chunks without a process record.
     NoProcess,
-    /// Before it imitated NYTProf: the magic `NYTPROF\0`.
+    /// Before Pynytprof imitated NYTProf: the magic `NYTPROF\0`.
     Ancestor,
 }
 
@@ -43,7 +43,7 @@ impl Dialect {
         !matches!(self, Self::Nytprof)
     }
 
-    /// What it is, in a few words.
+    /// The name of the dialect, in a few words.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Nytprof => "NYTProf",
@@ -61,9 +61,9 @@ impl Dialect {
 
 /// The first bytes of Pynytprof's binary ancestor.
 pub(crate) const ANCESTOR_MAGIC: &[u8] = b"NYTPROF\0";
-/// What names Pynytprof in the comment; a hint only.
+/// The text that names Pynytprof in the comment; only a hint.
 pub(crate) const PRODUCER: &[u8] = b"by Pynytprof";
-/// Text before the first binary byte; no banner is nearly as long.
+/// Maximum size of the text before the first binary byte; no banner is nearly as long.
 const MAX_BANNER: usize = 1 << 20;
 /// 1990 to 2100.
 const PLAUSIBLE: std::ops::Range<f64> = 631_152_000.0..4_102_444_800.0;
@@ -73,21 +73,21 @@ pub(crate) fn is_plausible(time: f64) -> bool {
     PLAUSIBLE.contains(&time)
 }
 
-/// Whether the bytes begin as both dialects do, or as the ancestor.
+/// Whether the bytes start like both dialects, or like the ancestor.
 pub(crate) fn begins(prefix: &[u8]) -> bool {
     let rest = prefix.strip_prefix(MAGIC.trim_ascii_end());
     let is_line = rest.is_some_and(|rest| rest.trim_ascii_start().first().is_some_and(u8::is_ascii_digit));
     is_line || prefix.starts_with(ANCESTOR_MAGIC)
 }
 
-/// Tells the dialect of a file that begins as a profile does.
+/// Determines the dialect of a file that starts like a profile.
 pub fn dialect(source: &Source, limits: &Limits) -> Result<Dialect> {
     let look = Look { source, limits, length: true_len(source)?, is_whole: true };
     look.dialect()
 }
 
-/// Where the bytes of a file end: before its length says so where it was cut meanwhile, and the length of
-/// the last chunk decides what a file is.
+/// Where the bytes of a file end. This is before its length if the file was truncated meanwhile, and the length of the
+/// last chunk decides the dialect.
 pub(crate) fn true_len(source: &Source) -> Result<u64> {
     let length = source.len()?;
     let is_there = |offset: u64| Ok::<_, Error>(source.read_full(offset, &mut [0])? == 1);
@@ -102,7 +102,7 @@ pub(crate) fn true_len(source: &Source) -> Result<u64> {
     Ok(gone)
 }
 
-/// Tells the dialect from the first bytes alone.
+/// Determines the dialect from the first bytes alone.
 pub(crate) fn dialect_of_prefix(prefix: &[u8]) -> Dialect {
     let source = Source::bytes(prefix);
     let look = Look { source: &source, limits: &Limits::default(), length: prefix.len() as u64, is_whole: false };
@@ -118,7 +118,7 @@ struct Look<'a> {
 
 /// The text at the start of a file.
 struct Banner {
-    /// Offset of the first byte that is no text.
+    /// Offset of the first byte that is not text.
     end: usize,
     names_pynytprof: bool,
 }
@@ -140,15 +140,15 @@ fn banner(bytes: &[u8]) -> Banner {
     banner
 }
 
-/// What the process record can be.
+/// The possible readings of the process record.
 struct Process {
-    /// As the real stream: the time makes sense. Whether the process numbers do too.
+    /// As in the real stream: set if the time is plausible; true if the process numbers are, too.
     real: Option<bool>,
-    /// As the document: the time makes sense. Whether the process numbers do too.
+    /// As documented for Pynytprof: set if the time is plausible; true if the process numbers are, too.
     fixed: Option<bool>,
-    /// What follows in the second case.
+    /// The byte that follows in the second case.
     next: Option<u8>,
-    /// The file ends before the document's record does.
+    /// Whether the file ends before the documented record does.
     is_cut: bool,
 }
 
@@ -161,7 +161,7 @@ impl Process {
         Self { real, fixed: fixed_process(bytes), next: bytes.get(17).copied(), is_cut: bytes.len() < 17 }
     }
 
-    /// Where the chain of chunks does not decide.
+    /// The dialect, if the chain of chunks does not decide.
     fn dialect(&self, names_pynytprof: bool) -> Dialect {
         let fixed = match (self.fixed, self.next) {
             (Some(_), Some(b'S' | b'F' | b'D' | b'C' | b'E' | b'A' | b'T' | b'B')) => Some(Dialect::Document),
@@ -171,7 +171,7 @@ impl Process {
             _ => None,
         };
         match (self.real, fixed) {
-            // Numbers that begin with e0 to fe in the one reading are as long in the other.
+            // Numbers that start with e0 to fe in one reading have the same length in the other.
             (Some(real_pids), Some(dialect)) if Some(real_pids) != self.fixed => {
                 if real_pids {
                     Dialect::Nytprof
@@ -182,10 +182,10 @@ impl Process {
             (Some(_), Some(dialect)) if names_pynytprof => dialect,
             (Some(_), _) => Dialect::Nytprof,
             (None, Some(Dialect::Document)) if !names_pynytprof => Dialect::Nytprof,
-            // A byte more or less in a damaged real record puts its time where the other reading has it.
+            // One byte more or less in a damaged real record puts its time where the other reading has it.
             (None, Some(_)) if self.fixed == Some(false) && !names_pynytprof => Dialect::Nytprof,
             (None, Some(dialect)) => dialect,
-            // Behind the tool's comment a piece of a process record is one of its own.
+            // After the tool's comment, part of a process record is one of Pynytprof's.
             (None, None) if self.is_cut && names_pynytprof => Dialect::Document,
             (None, None) => Dialect::Nytprof,
         }
@@ -245,7 +245,7 @@ impl Look<'_> {
             if let Some(dialect) = self.without_lengths(at + 17)? {
                 return Ok(dialect);
             }
-            // A cut file shows only how it starts: with the number of its first file, or a record about it.
+            // A truncated file shows only how it starts: with the number of its first file, or a record about it.
             if found.real.is_none() && banner.names_pynytprof && matches!(found.next, Some(1 | 2)) {
                 return Ok(Dialect::Bare);
             }
@@ -259,7 +259,7 @@ impl Look<'_> {
         Ok(found.dialect(banner.names_pynytprof))
     }
 
-    /// Files of a few commits: some records of the real stream, then chunks of which only the contents show the ends.
+    /// Files of a few commits: some records of the real stream, then chunks whose ends follow only from their contents.
     fn without_lengths(&self, start: u64) -> Result<Option<Dialect>> {
         let part = Part { source: self.source, limits: self.limits, start, end: self.length };
         let tokens_end = part.tokens_end()?;
@@ -275,7 +275,7 @@ impl Look<'_> {
         })
     }
 
-    /// The same inside zlib, which Pynytprof's document announces.
+    /// The same inside zlib, which Pynytprof's documentation announces.
     fn compressed(&self, at: u64, banner: &Banner) -> Result<Dialect> {
         let mut head = [0; 3];
         let filled = self.source.read_full(at, &mut head)?;
@@ -287,7 +287,7 @@ impl Look<'_> {
             return Ok(Dialect::Nytprof);
         }
         let found = Process::look(rest);
-        // The chunks decide where they may; the way through all of them is spared a stream that is plainly real.
+        // The chunks decide if they can; a stream that is clearly real is not walked through.
         if found.fixed.is_some() || found.real.is_none() {
             window.consume(17);
             if self.walk(&mut window, false)? {
@@ -297,7 +297,7 @@ impl Look<'_> {
         Ok(found.dialect(banner.names_pynytprof))
     }
 
-    /// Whether chunks begin here and end, with a terminator, exactly where the file does.
+    /// Whether a chain of chunks starts here and ends, with a terminator, exactly at the end of the file.
     fn chunks_end(&self, source: &Source, at: u64) -> Result<bool> {
         // Only the five bytes at the head of each chunk are needed.
         let limits = self.limits.clone().but(|limits| limits.window_bytes = 16);
@@ -335,7 +335,7 @@ impl Look<'_> {
     }
 }
 
-/// Moves on where only reading moves on; false if the bytes end before.
+/// Moves on by reading, for sources that cannot seek; returns false if the bytes end before.
 fn skip(window: &mut Window, mut length: u64) -> Result<bool> {
     while length > 0 {
         let available = window.fill(1)?.len();

@@ -1,6 +1,6 @@
 //! Every rule of the real stream, in one table.
 //!
-//! Severity error means that Devel::NYTProf 6.12 refuses the file for it, or dies of it.
+//! Severity error means that Devel::NYTProf 6.12 refuses the file or dies because of it.
 
 traceloom_core::rules! { "nytprof":
     VERSION_LINE "version-line" Note

@@ -8,7 +8,7 @@ use std::{
 use flate2::{Decompress, FlushDecompress, Status};
 use traceloom_core::{ErrorKind, Limits, ReadAt, Source};
 
-/// What is around the deflate blocks.
+/// The wrapper around the deflate blocks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Wrapper {
     Gzip,
@@ -17,7 +17,7 @@ pub(crate) enum Wrapper {
 }
 
 impl Wrapper {
-    /// Recognizes the wrapper by its first bytes, and the level that was probably asked for.
+    /// Detects the wrapper from its first bytes, and the probable compression level.
     pub(crate) fn of(head: &[u8]) -> (Self, u8) {
         match head {
             [0x1f, 0x8b, 8, ..] => (Self::Gzip, 6),
@@ -30,7 +30,7 @@ impl Wrapper {
                 };
                 (Self::Zlib, level)
             }
-            // Too short to tell: it is cut.
+            // Too short to tell: it is truncated.
             [] | [_] => (Self::Zlib, 6),
             _ => (Self::Raw, 6),
         }
@@ -56,44 +56,44 @@ impl Wrapper {
 /// How the compressed part ended.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Outcome {
-    /// As it should; the next byte of the file is there.
+    /// Without problems; the next byte of the file is at this offset.
     Complete(u64),
-    /// With the wrong checksum, all data being there.
+    /// With a wrong checksum, but all data is there.
     Checksum(u64),
     Damaged(String),
     Truncated,
 }
 
-/// A handle on the inflater; its bytes are a [`Source`] that a window can move over, forwards only.
+/// A handle to the inflater; its bytes are a [`Source`] that a window can move over, forward only.
 #[derive(Clone)]
 pub(crate) struct Inflater(Arc<Mutex<State>>);
 
 struct State {
     source: Source,
     wrapper: Wrapper,
-    /// Where in the file the compressed part begins.
+    /// Offset of the compressed part in the file.
     begin: u64,
-    /// Where in the file the next compressed bytes are read.
+    /// Offset of the next compressed bytes in the file.
     offset: u64,
     input: Vec<u8>,
-    /// What of `input` is not yet inflated.
+    /// Start of the part of `input` that is not inflated yet.
     start: usize,
     end: usize,
     inflate: Decompress,
     produced: u64,
-    /// Bytes in front of the damage, the last first.
+    /// Bytes before the damage, the last first.
     salvaged: Vec<u8>,
     outcome: Option<Outcome>,
-    /// Bytes that may come out per byte that goes in.
+    /// Maximum number of output bytes per input byte.
     max_ratio: u64,
 }
 
 const INPUT_BYTES: usize = 64 << 10;
 /// Deflate can reach twice this; no profile does, and each byte may be a record.
 const MAX_RATIO: u64 = 500;
-/// The ratio is looked at after so many bytes each.
+/// The ratio is checked whenever this many bytes have been produced.
 const CHECKED_BYTES: u64 = 64 << 10;
-/// So much may come out at any ratio.
+/// This many bytes may be produced at any ratio.
 const FREE_BYTES: u64 = 1 << 20;
 
 impl Inflater {
@@ -105,12 +105,12 @@ impl Inflater {
         Source::custom(self.clone())
     }
 
-    /// How it ended, once all has been read.
+    /// How it ended, once everything has been read.
     pub(crate) fn outcome(&self) -> Option<Outcome> {
         self.lock().outcome.clone()
     }
 
-    /// Bytes that came out so far.
+    /// Number of bytes produced so far.
     pub(crate) fn produced(&self) -> u64 {
         self.lock().produced
     }
@@ -146,7 +146,7 @@ impl State {
             if self.start == self.end {
                 self.refill()?;
             }
-            // Whether too much came out is looked at in the same places, however much is asked for at a time.
+            // The ratio is checked at the same offsets, however much is requested at a time.
             let room = output.len().min((CHECKED_BYTES - self.produced % CHECKED_BYTES) as usize);
             let produced = self.step(output.get_mut(..room).unwrap_or_default());
             if matches!(self.outcome, Some(Outcome::Damaged(_))) {
@@ -163,7 +163,8 @@ impl State {
         Ok(self.read_salvaged(output))
     }
 
-    /// The inflater gives up some bytes early when it has much room; with room for one byte it gives all there are.
+    /// The inflater stops some bytes early when it has much room; with room for one byte, it returns everything there
+    /// is.
     fn salvage(&mut self, max: usize) -> io::Result<()> {
         let mut again = Self::new(self.source.clone(), self.begin, self.wrapper, self.max_ratio);
         let mut scratch = vec![0; INPUT_BYTES];
@@ -210,7 +211,7 @@ impl State {
         Ok(())
     }
 
-    /// Inflates once; says how much came out.
+    /// Inflates once; returns how many bytes were produced.
     fn step(&mut self, output: &mut [u8]) -> usize {
         let (consumed_before, produced_before) = (self.inflate.total_in(), self.inflate.total_out());
         let input = self.input.get(self.start..self.end).unwrap_or_default();
@@ -263,7 +264,7 @@ mod tests {
 
     use super::*;
 
-    /// Bytes that come out through a buffer of a size, and how it ends.
+    /// The bytes produced through a buffer of this size, and how it ends.
     fn inflated(bytes: &[u8], buffer: usize) -> (u64, Option<Outcome>) {
         let limits = Limits::with(|limits| limits.ratio = 100);
         let inflater = Inflater::new(Source::bytes(bytes), 0, Wrapper::Zlib, &limits);

@@ -23,7 +23,7 @@ pub(crate) fn info(source: &Source, options: &Options) -> Result<(Info, Findings
     Ok((info, reader.into_findings()))
 }
 
-/// Rows of a table that are shown.
+/// Maximum number of rows shown per table.
 const SHOWN: usize = 10;
 
 /// All sums, and what they leave out.
@@ -186,7 +186,7 @@ fn file_table(profile: &Profile) -> Listing {
     Listing { name: "hottest_files", columns: &["fid", "statements", "time", "name"], rows: rows.collect() }
 }
 
-/// Names may be Latin-1, and anything may stand in them.
+/// Names may be Latin-1, and may contain anything.
 fn shown(name: &[u8]) -> String {
     Text(text_of(name).as_bytes()).to_string()
 }
@@ -195,7 +195,7 @@ fn moment(unix_seconds: f64) -> String {
     date_time((unix_seconds * 1e6) as u64)
 }
 
-/// A counter that wrapped makes a sum negative, which must not look like a zero.
+/// If a counter wrapped, a sum may be negative, which must not look like a zero.
 fn seconds(seconds: f64) -> Amount {
     if seconds < 0.0 {
         return format!("{seconds:.6} s").into();
@@ -203,7 +203,7 @@ fn seconds(seconds: f64) -> Amount {
     Amount::Nanoseconds(nanoseconds(seconds))
 }
 
-/// More discounts than statements make a count negative.
+/// With more discounts than statements, a count is negative.
 fn signed(count: i64) -> Amount {
     u64::try_from(count).map_or_else(|_| count.to_string().into(), Amount::Count)
 }

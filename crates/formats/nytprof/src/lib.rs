@@ -1,4 +1,4 @@
-//! NYTProf profiles: the real stream of Devel::NYTProf and the dialect of Pynytprof.
+//! NYTProf profiles: the real stream of Devel::NYTProf and Pynytprof's dialect.
 //!
 //! ```
 //! # fn main() -> traceloom_core::Result<()> {
@@ -14,8 +14,8 @@
 //! # }
 //! ```
 //!
-//! The crate itself is the real stream; [`pynytprof`] has the same names for the dialect. Both begin with
-//! `NYTProf 5 0`; [`dialect`] tells them apart.
+//! The crate itself is the real stream; [`pynytprof`] has the same names for the dialect. Both start with `NYTProf 5
+//! 0`; [`dialect`] distinguishes them.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used, clippy::panic))]
@@ -56,7 +56,7 @@ pub use crate::{
     write::{Writer, create},
 };
 
-/// The format as data.
+/// The format's descriptor.
 pub static FORMAT: Format = Format::new("nytprof", "NYTProf")
     .extensions(&["out", "nytprof"])
     .variants(&with_levels(Variant::new("plain", "not compressed")))

@@ -1,10 +1,10 @@
-//! Perl's floating-point numbers, as the profiled perl had them in memory.
+//! Perl's floating-point numbers, as they were in the memory of the profiled perl.
 
 use std::fmt;
 
 use traceloom_core::ByteOrder;
 
-/// How a perl stores its numbers; nothing in the file but the size says so.
+/// How a perl stores its numbers; the file states only their size.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum NvLayout {
     /// IEEE double, 8 bytes: nearly all perls.
@@ -20,10 +20,10 @@ pub enum NvLayout {
 }
 
 impl NvLayout {
-    /// What the common perl of today writes.
+    /// The layout of common perls today.
     pub const COMMON: Self = Self::Double(ByteOrder::Little);
 
-    /// All layouts, the likelier first.
+    /// All layouts, the more likely first.
     pub const ALL: [Self; 8] = [
         Self::Double(ByteOrder::Little),
         Self::Double(ByteOrder::Big),
@@ -35,7 +35,7 @@ impl NvLayout {
         Self::Pair(ByteOrder::Big),
     ];
 
-    /// Bytes of a number.
+    /// Size of a number.
     pub const fn size(self) -> usize {
         match self {
             Self::Double(_) => 8,
@@ -73,7 +73,7 @@ pub struct Nv {
 }
 
 impl Nv {
-    /// Takes a number from the front of `bytes`; `None` where they are too few.
+    /// Reads a number from the front of `bytes`; `None` if there are too few.
     #[inline]
     pub fn take(bytes: &[u8], layout: NvLayout) -> Option<Self> {
         let mut stored = [0; 16];
@@ -101,14 +101,14 @@ impl Nv {
         Self { bytes, layout }
     }
 
-    /// Its value, rounded to a double where it holds more.
+    /// Its value, rounded to a double if it has more precision.
     #[inline]
     pub fn value(&self) -> f64 {
         let [a, b, c, d, e, f, g, h, low @ ..] = self.bytes;
         let high = [a, b, c, d, e, f, g, h];
         match self.layout {
             NvLayout::Double(order) => order.f64(high),
-            // Adding a zero would lose the sign of another.
+            // Adding a zero would lose the sign of another zero.
             NvLayout::Pair(order) if order.f64(low) == 0.0 => order.f64(high),
             NvLayout::Pair(order) => order.f64(high) + order.f64(low),
             NvLayout::Extended12 | NvLayout::Extended16 => {
@@ -131,12 +131,12 @@ impl Nv {
         self.layout
     }
 
-    /// Whether a double holds all of it.
+    /// Whether a double holds it exactly.
     pub fn is_double(&self) -> bool {
         let stored = Self::new(self.value(), self.layout);
         match self.layout {
             NvLayout::Double(_) => true,
-            // What pads the ten bytes is whatever lay in memory.
+            // The padding of the ten bytes is whatever was in memory.
             NvLayout::Extended12 | NvLayout::Extended16 => stored.bytes.first_chunk::<10>() == self.bytes.first_chunk(),
             NvLayout::Quad(_) | NvLayout::Pair(_) => stored.bytes == self.bytes,
         }
@@ -217,11 +217,11 @@ fn parts(value: f64) -> (u16, Option<i32>, u64) {
 }
 
 fn biased(exponent: i32) -> u16 {
-    // A double's exponent lies far inside the wider range.
+    // A double's exponent is far inside the wider range.
     u16::try_from(exponent + EXTENDED_BIAS).unwrap_or(0)
 }
 
-/// `value * 2^exponent` without overflow on the way.
+/// `value * 2^exponent` without intermediate overflow.
 fn scale(value: f64, exponent: i32) -> f64 {
     let exponent = exponent.clamp(-2300, 2300);
     let third = exponent / 3;

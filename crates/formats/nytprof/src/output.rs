@@ -1,4 +1,4 @@
-//! The bytes of both dialects on their way out: lines of text, and the compressed part.
+//! The output of both dialects: lines of text, and the compressed part.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use traceloom_core::{ByteOrder, Error, Result};
 
 use crate::{Pair, raw::Tag};
 
-/// Gathers the bytes of records, in front of an output that may become compressed.
+/// Buffers the bytes of records, before an output that may become compressed.
 pub(crate) type Output<W> = traceloom_core::Output<Stream<W>>;
 
 /// An output, compressed or not.
@@ -15,7 +15,7 @@ pub(crate) type Output<W> = traceloom_core::Output<Stream<W>>;
 pub(crate) enum Stream<W: Write> {
     Plain(W),
     Deflating(Box<ZlibEncoder<W>>),
-    /// Only while the one turns into the other.
+    /// Only during the switch from one to the other.
     Gone,
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn output<W: Write>(out: W, head: &[u8]) -> Output<W> {
     output
 }
 
-/// Writes the tag of the compressed part; what follows is compressed.
+/// Writes the tag of the compressed part and starts compression.
 pub(crate) fn start_deflate<W: Write>(output: &mut Output<W>, level: u8) -> Result<()> {
     if matches!(output.out_mut(), Stream::Deflating(_)) {
         return Err(Error::usage("a compressed part cannot hold another"));
@@ -42,7 +42,7 @@ pub(crate) fn start_deflate<W: Write>(output: &mut Output<W>, level: u8) -> Resu
     Ok(())
 }
 
-/// What follows is not compressed.
+/// Ends compression.
 pub(crate) fn end_deflate<W: Write>(output: &mut Output<W>) -> Result<()> {
     output.flush()?;
     let stream = output.out_mut();
@@ -53,7 +53,7 @@ pub(crate) fn end_deflate<W: Write>(output: &mut Output<W>) -> Result<()> {
     Ok(())
 }
 
-/// Writes all that is left; a compressed part that is still open is ended first.
+/// Writes the rest; ends an open compressed part first.
 pub(crate) fn finish<W: Write>(mut output: Output<W>) -> Result<W> {
     end_deflate(&mut output)?;
     match output.finish()? {
@@ -72,7 +72,7 @@ pub(crate) fn put_pair<W: Write>(output: &mut Output<W>, tag: Tag, pair: &Pair<'
     }
 }
 
-/// Writes a line of text. Nothing in the format escapes a newline, so none can be written.
+/// Writes a line of text. The format cannot escape a newline, so a line that contains one is an error.
 pub(crate) fn put_line<W: Write>(output: &mut Output<W>, tag: Tag, parts: &[&[u8]]) -> Result<()> {
     if parts.iter().any(|part| part.contains(&b'\n')) {
         return Err(Error::usage("a line of text cannot hold a newline"));

@@ -1,4 +1,4 @@
-//! Takes one binary record apart.
+//! Parses one binary record.
 
 use crate::{
     NewFid, Nv, NvLayout, PidEnd, PidStart, Record, SrcLine, Str, SubCallers, SubEntry, SubInfo, SubReturn, TimeBlock,
@@ -6,14 +6,14 @@ use crate::{
     raw::{FidFlags, Tag, get_integer},
 };
 
-/// Why a record could not be taken apart.
+/// Why a record could not be parsed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Stop {
-    /// At least so many bytes are needed.
+    /// At least this many bytes are needed.
     Need(usize),
-    /// No string stands here, counted from the record's first byte.
+    /// There is no string at this offset from the record's first byte.
     NoString { at: usize, tag: u8 },
-    /// No record begins so.
+    /// No record starts like this.
     Unknown,
 }
 
@@ -27,7 +27,7 @@ struct Parser<'a> {
     layout: NvLayout,
 }
 
-/// Takes the record at the front of `bytes` apart; text lines and the start of compression are not for here.
+/// Parses the record at the front of `bytes`; not for text lines and the start of compression.
 #[inline]
 pub(crate) fn record(bytes: &[u8], layout: NvLayout) -> Parsed<'_> {
     let tag = Tag(bytes.first().copied().ok_or(Stop::Need(1))?);
@@ -49,7 +49,7 @@ pub(crate) fn record(bytes: &[u8], layout: NvLayout) -> Parsed<'_> {
     Ok((record, parser.at))
 }
 
-/// The numbers of a statement, and the bytes that they take.
+/// The numbers of a statement, and their size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Statement {
     pub(crate) ticks: i32,
@@ -59,7 +59,7 @@ pub(crate) struct Statement {
     pub(crate) is_padded: bool,
 }
 
-/// A statement, whole: the hot path of every large file.
+/// Parses a complete statement: the hot path of every large file.
 #[inline(always)]
 pub(crate) fn time_line(bytes: &[u8]) -> Option<Statement> {
     // Most integers take one byte, and most records four.
@@ -79,7 +79,7 @@ pub(crate) fn time_line(bytes: &[u8]) -> Option<Statement> {
     })
 }
 
-/// The end of a call with common numbers, whole and in its shortest form: the other hot path.
+/// Parses the complete end of a call with common numbers in its shortest form: the other hot path.
 #[inline]
 pub(crate) fn sub_return(bytes: &[u8]) -> Option<(SubReturn<'_>, usize)> {
     let depth = get_integer(bytes.get(1..)?)?;

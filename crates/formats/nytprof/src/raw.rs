@@ -1,18 +1,18 @@
-//! Numbers and layouts of the real stream, shared by reading and writing.
+//! Numbers and layouts of the real stream, shared by the reader and the writer.
 
-/// The format's word at the start of the first line.
+/// The magic at the start of the first line.
 pub const MAGIC: &[u8] = b"NYTProf ";
 /// The only major version that Devel::NYTProf reads and writes since 2013.
 pub const NYTP_FILE_MAJOR_VERSION: u32 = 5;
-/// Its minor version; no other was ever released.
+/// The minor version; no other was ever released.
 pub const NYTP_FILE_MINOR_VERSION: u32 = 0;
-/// Ticks per second where a file does not say: what `clock_gettime` gives.
+/// Ticks per second if a file does not state them: the resolution that the profiler uses for `clock_gettime`.
 pub const DEFAULT_TICKS_PER_SEC: u32 = 10_000_000;
-/// Bytes of decompressed data that the original holds at once; a text line across such a border is lost to it.
+/// Size of the decompressed data that Devel::NYTProf holds at once; it loses a text line across such a boundary.
 pub const ORIGINAL_BUFFER: u64 = 163_840;
-/// A text line above this length is spoilt by the original inside the compressed part.
+/// Devel::NYTProf garbles a longer text line inside the compressed part.
 pub const ORIGINAL_LINE: usize = 8192;
-/// The original makes an array of all lines of a file; above this it runs out of memory sooner or later.
+/// Devel::NYTProf makes an array of all lines of a file; above this number, it runs out of memory sooner or later.
 pub const ORIGINAL_LINES: u32 = 16 << 20;
 
 traceloom_core::named_number! {
@@ -34,7 +34,7 @@ traceloom_core::named_number! {
         NEW_FID = b'@',
         /// A line of source.
         SRC_LINE = b'S',
-        /// Where a sub is.
+        /// The source range of a sub.
         SUB_INFO = b's',
         /// Calls to a sub from one line.
         SUB_CALLERS = b'c',
@@ -68,9 +68,9 @@ traceloom_core::named_flags! {
     pub FidFlags(u32, ",") {
         /// Compiled from a `.pmc`.
         IS_PMC = 0x1 "pmc",
-        /// First met in a statement.
+        /// First seen in a statement.
         VIA_STMT = 0x2 "viastmt",
-        /// First met in a sub call.
+        /// First seen in a sub call.
         VIA_SUB = 0x4 "viasub",
         /// Part of an autosplit file.
         IS_AUTOSPLIT = 0x8 "autosplit",
@@ -80,14 +80,14 @@ traceloom_core::named_flags! {
         SAVE_SRC = 0x20 "savesrc",
         /// Another name of a file.
         IS_ALIAS = 0x40 "alias",
-        /// Not a file: it stands for something unknown.
+        /// Not a file: it represents something unknown.
         IS_FAKE = 0x80 "fake",
-        /// `-e`, `-`, or first met as the parent of an eval; not set on evals.
+        /// `-e`, `-`, or first seen as the parent of an eval; not set on evals.
         IS_EVAL = 0x100 "eval",
     }
 }
 
-/// Longest stored integer.
+/// Maximum size of a stored integer.
 pub const MAX_INTEGER_BYTES: usize = 5;
 
 /// An integer as stored.
@@ -95,13 +95,13 @@ pub const MAX_INTEGER_BYTES: usize = 5;
 pub struct Integer {
     /// Its value.
     pub value: u32,
-    /// Bytes it takes.
+    /// Size in bytes.
     pub len: usize,
-    /// Whether a writer would choose other bytes.
+    /// Whether a writer would write different bytes.
     pub is_padded: bool,
 }
 
-/// Reads an integer: one to five bytes, the most significant first; `None` where the bytes end early.
+/// Reads an integer: one to five bytes, the most significant first; `None` if the bytes end early.
 #[inline]
 pub fn get_integer(bytes: &[u8]) -> Option<Integer> {
     let (&first, rest) = bytes.split_first()?;
@@ -121,7 +121,7 @@ fn get_long_integer(first: u8, rest: &[u8]) -> Option<Integer> {
         (0xff, [a, b, c, d, ..]) => (u32::from_be_bytes([*a, *b, *c, *d]), 5, 0x1000_0000),
         _ => return None,
     };
-    // The prefixes f0 to fe act as e0 to ee, and no writer uses them.
+    // The prefixes f0 to fe act like e0 to ee, and no writer uses them.
     let is_padded = value < least || (0xf0..0xff).contains(&first);
     Some(Integer { value, len, is_padded })
 }

@@ -1,11 +1,11 @@
-//! The variants that both dialects have: not compressed, or at one of zlib's levels.
+//! The variants of both dialects: uncompressed, or at one of zlib's levels.
 
 use traceloom_core::{Descriptor, Error, Result, Variant};
 
-/// The level that the profiler chooses.
+/// The profiler's default level.
 const DEFAULT_LEVEL: u8 = 6;
 
-/// A variant without compression, and one for each level.
+/// A variant without compression, and one per level.
 pub(crate) const fn with_levels(plain: Variant) -> [Variant; 12] {
     [
         plain,
@@ -23,7 +23,7 @@ pub(crate) const fn with_levels(plain: Variant) -> [Variant; 12] {
     ]
 }
 
-/// The level of compression that a variant of this dialect asks for: `None` for none.
+/// The compression level of a variant of this dialect: `None` for no compression.
 pub(crate) fn level_of(format: &Descriptor, variant: &str) -> Result<Option<u8>> {
     if !format.variants.iter().any(|known| known.id == variant) {
         let known: Vec<_> = format.variants.iter().map(|known| known.id).collect();

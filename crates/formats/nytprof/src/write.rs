@@ -1,4 +1,5 @@
-//! Writes a header and records; what was read comes out byte for byte, compressed data with the same content.
+//! Writes a header and records; a file that was read is written back byte for byte, compressed data with the same
+//! contents.
 
 use std::io::Write;
 
@@ -32,7 +33,7 @@ impl<W: Write> Writer<W> {
         self.out.end_record()
     }
 
-    /// Ends the file; a compressed part that is still open is ended first.
+    /// Ends the file, including an open compressed part.
     pub fn finish(self) -> Result<W> {
         finish(self.out)
     }

@@ -52,6 +52,6 @@ fn a_call_tree_of_any_depth_takes_little() {
     }
     let paths = folded(Source::bytes(bytes)).unwrap();
     let paths = String::from_utf8(paths).unwrap();
-    // Each gap is one call without a name, however many levels it has.
+    // Each gap is one call without a name, however many levels it spans.
     assert_eq!(paths, "f 0\nf;;f 0\nf;;f;;f 0\nf;;f;;f;;f 0\nf;;f;;f;;f;f 0\n");
 }

@@ -1,4 +1,4 @@
-//! What we write, as the installed Devel::NYTProf reads it. Needs Debian's libdevel-nytprof-perl.
+//! Our output, read by the installed Devel::NYTProf. Needs Debian's libdevel-nytprof-perl.
 
 mod support;
 
@@ -12,7 +12,7 @@ use support::{DAMAGED, PYNYTPROF, REAL, profiles, read};
 use traceloom_core::{Options, Records, Source};
 use traceloom_nytprof::{Nv, Record, aggregate, edit, open, pynytprof, sample};
 
-/// Whether the original is there; in CI it has to be.
+/// Whether Devel::NYTProf is installed; in CI it has to be.
 fn has_original() -> bool {
     let found = Command::new("perl").args(["-MDevel::NYTProf::Data", "-e1"]).output();
     let has = found.is_ok_and(|output| output.status.success());
@@ -23,7 +23,7 @@ fn has_original() -> bool {
     has
 }
 
-/// A folder of our own that is gone in the end.
+/// A private folder that is removed at the end.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -64,7 +64,7 @@ fn files_that_we_wrote_are_read_as_we_read_them() {
     for line in text.lines() {
         match line.strip_prefix("FILE ") {
             Some(name) => file = name,
-            // The original announces each file that it opens.
+            // Devel::NYTProf announces each file that it opens.
             None if line.starts_with("Reading ") => {}
             None => dumps.entry(file).or_default().push(line),
         }
@@ -100,7 +100,7 @@ fn files() -> Vec<(String, Vec<u8>)> {
     for (name, bytes) in profiles(DAMAGED) {
         let source = Source::bytes(bytes);
         let mut out = Vec::new();
-        // The original loses a text line across a border of its buffer; there is nothing to mend.
+        // Devel::NYTProf loses a text line across a boundary of its buffer; that cannot be repaired.
         if name != "z-attr-straddle" && name != "z-attr-long" && open(source.clone(), &options).is_ok() {
             edit::repair(&source, &mut out, &options).unwrap();
             files.push((format!("{name}-repaired.out"), out));

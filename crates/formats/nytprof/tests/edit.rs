@@ -1,4 +1,4 @@
-//! Edits: what comes out is what was asked for, and says what is missing.
+//! Edits: the output is what was requested, and everything missing is reported.
 
 mod support;
 
@@ -12,7 +12,7 @@ fn edited(edit: impl FnOnce(&mut Vec<u8>) -> Result<Edited>) -> (Vec<u8>, Edited
     (out, edited)
 }
 
-/// The records, without the compression around them and what speaks of it.
+/// The records, without the compression around them and the comments about it.
 fn records(bytes: &[u8]) -> Vec<String> {
     let mut reader = open(Source::bytes(bytes), &Options::default()).unwrap();
     let mut records = Vec::new();
@@ -88,7 +88,7 @@ fn a_merge_of_one_file_with_itself_doubles_the_figures() {
     }
 }
 
-/// The head of a made profile, with one process.
+/// The head of a handmade profile, with one process.
 const HEAD: &[u8] = b"NYTProf 5 0\n:nv_size=8\n:ticks_per_sec=10000000\nP\x07\x01\x00\x00\x20\x40\xfc\x54\xd9\x41";
 const TAIL: &[u8] = b":cumulative_overhead_ticks=10\np\x07\x00\x00\x60\x40\xfc\x54\xd9\x41";
 
@@ -111,7 +111,8 @@ fn a_merge_leaves_entries_of_calls_in_their_eval() {
             _ => {}
         }
     }
-    // The sub is the first eval's, and so are its statements; nytprofmerge does not say so of the calls out of it.
+    // The sub belongs to the first eval, and so do its statements; nytprofmerge does not do this for the calls out of
+    // it.
     assert_eq!((entries, statements), (vec![2, 3], vec![2, 2]));
 }
 
@@ -163,7 +164,7 @@ fn slices_add_up_to_the_whole() {
     assert!(records(&out).iter().filter(|record| record.starts_with("PidStart")).count() == 1);
 }
 
-/// Every profile, cut wherever one of its statements starts and at a few other times.
+/// Every profile, cut at the start of each statement and at a few other times.
 #[test]
 fn adjacent_ranges_share_no_statement_and_miss_none() {
     // Returns are added for frames that are open at the end of a range.
@@ -192,7 +193,7 @@ fn adjacent_ranges_share_no_statement_and_miss_none() {
     }
 }
 
-/// Callers that never return, as nytprofcalls counts them: it dies if there are any.
+/// Number of callers that never return, as nytprofcalls counts them: it dies if there are any.
 fn open_callers(bytes: &[u8]) -> u32 {
     let mut reader = open(Source::bytes(bytes), &Options::default()).unwrap();
     let mut open = 0;
@@ -226,7 +227,7 @@ fn every_frame_of_a_slice_and_of_a_repair_ends() {
     assert!(cut_frames > 0, "no profile is cut inside a call");
 }
 
-/// A frame that is open at the end of a range is called what its later return says.
+/// A frame that is open at the end of a range gets its name from its later return.
 #[test]
 fn a_frame_that_a_slice_ends_has_its_name() {
     let source = Source::bytes(read("recurse-calls2"));
@@ -238,7 +239,7 @@ fn a_frame_that_a_slice_ends_has_its_name() {
     assert_eq!(entries(&out, "SubEntry"), entries(&out, "SubReturn"));
 }
 
-/// Returns from ever other depths cost no more than the file has bytes.
+/// Returns from ever-changing depths cost no more than the size of the file.
 #[test]
 fn frames_that_returns_imply_stay_in_proportion_to_the_file() {
     let start = b"NYTProf 5 0\n:ticks_per_sec=10000000\n:nv_size=8\nP\x01\x01\0\0\x10\x40\xfc\x54\xd9\x41".to_vec();

@@ -1,4 +1,4 @@
-//! What a chunk of Pynytprof holds is told from its bytes: the document's own form is never taken for another.
+//! The contents of a Pynytprof chunk are detected from its bytes: the documented form is never mistaken for another.
 
 mod support;
 
@@ -60,7 +60,7 @@ fn sub(sid: u32, flags: u32, name: &str) -> Record<'_> {
     Record::Sub(Sub { sid, flags, name: name.as_bytes() })
 }
 
-/// Fails where strict mode does not accept the file.
+/// Fails if strict mode does not accept the file.
 fn assert_strict(bytes: Vec<u8>, what: &str) {
     let mut reader = pynytprof::open(Source::bytes(bytes), &Options::strict()).unwrap();
     while reader.next().unwrap_or_else(|error| panic!("{what}: {error}")).is_some() {}
@@ -80,7 +80,7 @@ fn each_form_is_told_from_its_likes() {
         Record::Range(Range { sid, fid: 1, first_line, last_line, name: name.as_bytes() })
     };
     let cases: &[(Form, &[Record<'_>])] = &[
-        // One byte more than a visit, and 1 as every visit begins.
+        // One byte more than a visit, and it starts with 1 like every visit.
         (Form::Subs, &[sub(1, 0, "nine.char")]),
         (Form::Subs, &[sub(1, 0, ""), sub(2, 0, "")]),
         (Form::Subs, &[sub(1, 0, "12345678"), sub(257, 0, "123456789")]),
@@ -143,7 +143,7 @@ fn every_historical_form_is_read_whole_and_comes_out_again() {
     }
 }
 
-/// A lone last tag is how some commits ended their files.
+/// Some commits ended their files with a lone last tag.
 #[test]
 fn a_last_tag_without_its_length_ends_a_file() {
     let bytes = read("seed-small");
@@ -153,13 +153,13 @@ fn a_last_tag_without_its_length_ends_a_file() {
     assert_eq!(codes, ["pynytprof.framing"]);
 }
 
-/// Where the chunks of a file without lengths end is found in one pass, whatever its bytes are.
+/// The ends of the chunks of a file without lengths are found in one pass, whatever its bytes.
 #[test]
 fn a_file_without_lengths_is_planned_in_linear_time() {
     let found = profiles(PYNYTPROF_FOUND);
     let (_, bytes) = found.iter().find(|(name, _)| name == "no-tags-0fe4614").unwrap();
     let head = bytes.windows(2).position(|pair| pair == b"\nP").unwrap() + 18;
-    // Files seem to start at every line, and a list of visits that goes on to the end.
+    // Files seem to start at every line, and a list of visits that continues to the end.
     let line = [&[1, 0, 0, 0, 0, 0, 0, 0][..], &[1; 20]].concat();
     let reads = |lines: usize| {
         let source = Counted::new([&bytes[..head], &line.repeat(lines)].concat());
@@ -172,7 +172,7 @@ fn a_file_without_lengths_is_planned_in_linear_time() {
     assert!(twice <= 2 * once + (1 << 20), "{once} bytes read, then {twice}");
 }
 
-/// Bytes that count how many of them are read.
+/// A source that counts the bytes read.
 #[derive(Debug)]
 struct Counted {
     bytes: Vec<u8>,
@@ -221,7 +221,7 @@ fn every_cut_and_every_lost_byte_is_repaired() {
     }
 }
 
-/// Of what the end of the file cuts off nothing more is said than that.
+/// If the end of the file is cut off, only that is reported.
 #[test]
 fn a_cut_is_one_finding_and_changes_no_dialect() {
     let bytes = read("seed-small");
@@ -237,7 +237,8 @@ fn a_cut_is_one_finding_and_changes_no_dialect() {
             told += 1;
         }
     }
-    // All lengths but those at which a record or chunk ends, and that at which a lone E does, as some commits wrote it.
+    // All lengths except those at which a record or chunk ends, and the one at which a lone E does, as some commits
+    // wrote it.
     assert_eq!(told, bytes.len() - text - 1 - 6);
 }
 
@@ -248,7 +249,7 @@ fn a_name_that_escaping_makes_too_long_is_cut_between_characters() {
     assert!(edited.loss.entries().any(|(what, ..)| what == "ends of very long names"), "{:?}", edited.loss);
     assert_strict(out, "escaped");
 
-    // A real profile may name a sub at any length.
+    // A real profile may have a sub name of any length.
     let long = "é".repeat(60_000);
     let plain = b"NYTProf 5 0\n:nv_size=8\n:ticks_per_sec=10000000\nP\x01\x01\0\0\x10\x40\xfc\x54\xd9\x41".to_vec();
     let text = [&b"'\xff"[..], &(long.len() as u32).to_be_bytes(), long.as_bytes()].concat();
@@ -262,7 +263,7 @@ fn a_name_that_escaping_makes_too_long_is_cut_between_characters() {
 proptest! {
     #[test]
     fn any_subs_of_the_document_come_back(
-        // Often of 17 bytes, as visits are, or of one more.
+        // Often of 17 bytes, like visits, or one more.
         subs in proptest::collection::vec((0u32..3, prop_oneof!["[ -~]{8,9}", "[ -~é]{0,30}"]), 0..4),
     ) {
         let items: Vec<_> = subs.iter().map(|(sid, name)| sub(*sid, 0, name)).collect();

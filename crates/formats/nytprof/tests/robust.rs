@@ -1,4 +1,4 @@
-//! Dialects, and edits of changed files: nothing panics, nothing hangs.
+//! Dialects, and edits of changed files: nothing panics or hangs.
 
 mod support;
 
@@ -24,7 +24,7 @@ fn first_bytes_tell_the_dialect() {
     }
 }
 
-/// Reads a file in every way there is; only that it ends matters.
+/// Reads a file in every possible way; it only matters that this ends.
 fn exercise(bytes: &[u8]) {
     let options = windowed(256);
     for options in [options, Options::strict()] {
@@ -71,7 +71,7 @@ fn edits_of_changed_files_end() {
     }
 }
 
-/// A compressed profile in which so many string evals ran, each once.
+/// A compressed profile with `count` string evals, each run once.
 fn evals(count: u32) -> Vec<u8> {
     let mut records = b"P\x01\x01\0\0\x10\x40\xfc\x54\xd9\x41@\x01\0\0\x12\0\0'\x05/x.pl".to_vec();
     for number in 1..=count {

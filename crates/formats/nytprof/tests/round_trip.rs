@@ -1,4 +1,4 @@
-//! Any records come back as they were written, and any bytes as they were read.
+//! Any records are read back as they were written, and any bytes are written back as they were read.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! One file for each rule.
+//! One file per rule.
 
 mod support;
 
@@ -8,7 +8,7 @@ use support::read;
 use traceloom_core::{Codec, Findings, Options, Records, Severity, Source};
 use traceloom_nytprof::{Nytprof, findings::RULES, open, pynytprof};
 
-/// A small profile without fault, to be changed.
+/// A small valid profile, to be changed.
 const TEXT: &str = "NYTProf 5 0\n#made for a test\n:basetime=1700000000\n:nv_size=8\n:ticks_per_sec=10000000\n";
 const START: &[u8] = b"P\x07\x01\x00\x00\x20\x40\xfc\x54\xd9\x41";
 const FILE: &[u8] = b"@\x01\0\0\x02\0\0'\x05/t.pl";
@@ -139,19 +139,19 @@ fn a_rule_names_the_byte_that_breaks_it() {
     assert_eq!(at(&whole(source)), ("nytprof.line-huge", plain, ""));
     let records = [START, FILE, TIME, b"-", OVERHEAD, SUB, CALLS, END];
     let inflated = plain - TEXT.len() as u64;
-    // Behind the compressed part there are offsets of the file again.
+    // After the compressed part, offsets are those in the file again.
     assert_eq!(at(&zlib(TEXT, &records, b"")), ("nytprof.discount-unused", inflated, "inflated"));
 }
 
 #[test]
 fn a_byte_too_many_makes_no_other_dialect() {
-    // Two process numbers of two bytes each and a stray byte: the time lies where four and four bytes put it.
+    // Two process numbers of two bytes each and a stray byte: the time is where four plus four bytes put it.
     let time = 1_794_750_724.5f64.to_le_bytes();
     let start = |pids: &[u8]| [b"P", pids, &time[..]].concat();
     let made = |text: &str, pids: &[u8]| profile(text, &[&start(pids), FILE, TIME, OVERHEAD, END]);
     let stray = b"\xa1\x8d\x8c\x22\x08\x94\x7e\x01";
     assert_eq!(open(Source::bytes(made(TEXT, stray)), &Options::default()).map(|_| ()).ok(), Some(()));
-    // The last writer of Pynytprof has numbers that a system gives, or says who it is.
+    // Pynytprof's latest writer has numbers from a system, or names itself.
     let last = [b"\x0d\xa1\0\0\x0c\xa1\0\0".as_slice(), stray];
     for (text, pids) in [TEXT.to_owned(), TEXT.replace("#made", "#by Pynytprof, made")].iter().zip(last) {
         assert!(open(Source::bytes(made(text, pids)), &Options::default()).is_err());

@@ -1,10 +1,10 @@
-//! Merges string evals that differ in their number only.
+//! Merges string evals that differ only in their number.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::{Calls, File, Line, Name, Profile};
 
-/// More different sources than this on one line, and all evals of the line are merged.
+/// If a line has more distinct sources than this, all evals of the line are merged.
 const MAX_SOURCES: usize = 200;
 
 pub(super) fn merge(profile: &mut Profile) {
@@ -25,13 +25,13 @@ pub(super) fn merge(profile: &mut Profile) {
 
 struct Merging<'a> {
     profile: &'a mut Profile,
-    /// Subs that an eval calls.
+    /// Subs called by an eval.
     called: HashMap<u32, Vec<Name>>,
-    /// Callers of subs that have changed; as trees, since a sub may have any number of them.
+    /// Callers of subs that have changed; as trees, because a sub may have any number of them.
     callers: HashMap<Name, BTreeMap<(u32, u32), Calls>>,
-    /// Lines of files that others were merged into, likewise.
+    /// Lines of files that others were merged into, as trees for the same reason.
     lines: HashMap<u32, BTreeMap<u32, Line>>,
-    /// Subs of files that others were merged into, likewise.
+    /// Subs of files that others were merged into, as trees for the same reason.
     defined: HashMap<u32, BTreeSet<Name>>,
 }
 
@@ -50,20 +50,20 @@ fn called_by_evals(profile: &Profile) -> HashMap<u32, Vec<Name>> {
     called
 }
 
-/// The files below `roots`, each after the evals in it; a list, since evals nest as deep as a file likes.
+/// The files below `roots`, each after the evals in it; not recursive, because evals may nest to any depth.
 fn inner_first(profile: &Profile, roots: Vec<u32>) -> Vec<u32> {
     let mut open = roots;
     let mut outer_first = Vec::new();
     while let Some(fid) = open.pop() {
         outer_first.push(fid);
-        // Every eval has one file, so none is met twice.
+        // Every eval has one file, so none is visited twice.
         open.extend(profile.files.get(&fid).into_iter().flat_map(|file| &file.evals));
     }
     outer_first.reverse();
     outer_first
 }
 
-/// What tells evals of one line apart.
+/// Distinguishes evals on the same line.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 enum Key {
     Source((u32, u64, u32)),
@@ -138,7 +138,7 @@ impl Merging<'_> {
             sum.count += line.count;
         }
         file.merged_fids.push(donor);
-        // The original forgets evals inside merged ones; they now belong to the one that is left.
+        // Devel::NYTProf drops evals inside merged ones; here they move to the remaining one.
         file.evals.extend(&gone.evals);
         for eval in gone.evals {
             if let Some(inner) = self.profile.files.get_mut(&eval) {
@@ -152,7 +152,7 @@ impl Merging<'_> {
         self.called.entry(survivor).or_default().extend(called);
     }
 
-    /// The callers of a sub, to be changed.
+    /// The callers of a sub, mutably.
     fn callers(&mut self, name: &Name) -> &mut BTreeMap<(u32, u32), Calls> {
         let sub = self.profile.subs.get_mut(name);
         self.callers.entry(name.clone()).or_insert_with(|| {
@@ -246,7 +246,7 @@ fn add_calls(callers: &mut BTreeMap<(u32, u32), Calls>, place: (u32, u32), from:
     to.excl_seconds += from.excl_seconds;
     to.depth = to.depth.max(from.depth);
     to.reci_seconds = to.reci_seconds.max(from.reci_seconds);
-    // Sorted in the end: a place may get any number of callers.
+    // Sorted at the end: a call site may get any number of callers.
     to.by.extend(from.by);
 }
 
@@ -256,7 +256,7 @@ fn is_anonymous(name: &[u8]) -> bool {
     name.windows(MARK.len()).enumerate().any(|(at, part)| part == MARK && ends(at))
 }
 
-/// Replaces the number in every `(eval N)` and `(re_eval N)` by 0.
+/// Replaces the number in every `(eval N)` and `(re_eval N)` with 0.
 pub(crate) fn without_eval_numbers(name: &[u8]) -> Vec<u8> {
     const MARK: &[u8] = b"eval ";
     let mut out = Vec::with_capacity(name.len());

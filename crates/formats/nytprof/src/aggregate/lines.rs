@@ -1,4 +1,4 @@
-//! Sums per file and line, quick to find again.
+//! Sums per file and line, with fast lookup.
 
 use std::collections::HashMap;
 
@@ -6,21 +6,21 @@ use super::Line;
 
 /// A sum for each pair of file and line.
 ///
-/// Files and lines number from 1, so arrays hold nearly all; a pair whose numbers would make an array
-/// larger than the file is worth goes to a hash table.
+/// Files and lines are numbered from 1, so arrays hold nearly all of them; a pair whose numbers would make an array too
+/// large for the file goes to a hash table.
 #[derive(Debug)]
 pub(super) struct LineTable {
     files: Vec<Vec<Line>>,
-    /// Bytes that the arrays may still grow by.
+    /// Number of bytes by which the arrays may still grow.
     dense_bytes_left: u64,
     others: HashMap<(u32, u32), Line>,
 }
 
-/// What a line in the hash table takes, with the slack of the table.
+/// Size of a line in the hash table, including the slack of the table.
 pub(super) const OTHER_BYTES: u64 = 110;
 const LINE_BYTES: u64 = size_of::<Line>() as u64;
 const FILE_BYTES: u64 = size_of::<Vec<Line>>() as u64;
-/// No statement was on this line: a count that is never reached.
+/// No statement was on this line: a count that cannot occur.
 const UNUSED: Line = Line { seconds: 0.0, count: i64::MIN };
 
 impl LineTable {
@@ -28,7 +28,7 @@ impl LineTable {
         Self { files: Vec::new(), dense_bytes_left: dense_bytes, others: HashMap::new() }
     }
 
-    /// Entries outside of the arrays.
+    /// Number of entries outside the arrays.
     #[inline]
     pub(super) fn others(&self) -> usize {
         self.others.len()

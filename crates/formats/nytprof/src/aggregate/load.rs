@@ -1,4 +1,4 @@
-//! Adds records up, in the order and with the roundings of the original.
+//! Sums records in the same order and with the same rounding as Devel::NYTProf.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -14,7 +14,7 @@ use crate::{
     raw::DEFAULT_TICKS_PER_SEC,
 };
 
-/// Loads what is left of a reader.
+/// Loads the remaining records of a reader.
 pub(super) fn from_reader(reader: &mut Reader) -> Result<Profile> {
     let mut loader = Loader::new(reader.source_bytes()?, reader.limits());
     reader.walk(
@@ -24,7 +24,7 @@ pub(super) fn from_reader(reader: &mut Reader) -> Result<Profile> {
     Ok(loader.finish())
 }
 
-/// Adds up records as they come.
+/// Sums records as they arrive.
 #[derive(Debug)]
 pub struct Loader {
     profile: Profile,
@@ -33,7 +33,7 @@ pub struct Loader {
     sub_lines: LineTable,
     /// File numbers in the order of their definition.
     order: Vec<u32>,
-    /// Parents of evals, which may come later.
+    /// Parents of evals, which may be defined later.
     parents: HashMap<u32, (u32, u32)>,
     names: HashMap<Name, ()>,
     /// Indices in `subs` by name.
@@ -48,7 +48,7 @@ pub struct Loader {
     budget: Budget,
 }
 
-/// Rough costs of what is kept, with the slack of the tables.
+/// Approximate memory per item, including the slack of the tables.
 const FILE_BYTES: u64 = 480;
 const SUB_BYTES: u64 = 360;
 const CALL_BYTES: u64 = 230;
@@ -57,15 +57,15 @@ const NAME_BYTES: u64 = 96;
 const SOURCE_LINE_BYTES: u64 = 18;
 const DEFINED_BYTES: u64 = 24;
 const PAIR_BYTES: u64 = 160;
-/// What any profile may take.
+/// Memory that any profile may take.
 const FREE_BYTES: u64 = 50 << 20;
-/// What the arrays of lines may take of any profile.
+/// Memory that the arrays of lines may take for any profile.
 const DENSE_BYTES: u64 = 8 << 20;
 
 impl Loader {
-    /// For a file of so many bytes, whose sums may take a few times as much.
+    /// For a file of this size, whose sums may take a few times as much memory.
     pub fn new(source_bytes: u64, limits: &Limits) -> Self {
-        // Most profiles have lines only; all arrays together are worth the file.
+        // Most profiles have only lines; all arrays together may take as much as the file.
         let dense_bytes = |share: u64| DENSE_BYTES / share + source_bytes / share / 2;
         Self {
             profile: Profile::default(),
@@ -87,7 +87,7 @@ impl Loader {
         }
     }
 
-    /// Adds a record; inlined, so that nothing is left to choose where its kind is known.
+    /// Adds a record; inlined, so that no branch is left if the kind of record is known.
     #[inline(always)]
     pub fn add(&mut self, record: &Record<'_>) -> Result<()> {
         match record {
@@ -135,7 +135,7 @@ impl Loader {
         }
     }
 
-    /// The sums.
+    /// Returns the sums.
     pub fn finish(mut self) -> Profile {
         self.profile.is_complete = self.live_pids.is_empty();
         self.profile.stmts_discounted -= u64::from(self.discounts);
@@ -198,7 +198,7 @@ impl Loader {
         Ok(())
     }
 
-    /// The entry of a file that should be defined; one that is not stands for itself.
+    /// The entry of a file that should be defined; if it is not, a placeholder is made.
     fn file(&mut self, fid: u32) -> Result<&mut File> {
         if !self.profile.files.contains_key(&fid) {
             self.budget.charge(FILE_BYTES)?;
@@ -260,7 +260,7 @@ impl Loader {
         sub.reci_seconds += record.reci_seconds.value();
         sub.depth = sub.depth.max(record.depth);
         if record.fid == 0 {
-            // The way to say that a sub is not written in Perl.
+            // This marks a sub that is not written in Perl.
             (sub.first_line, sub.last_line) = (Some(0), Some(0));
         } else {
             self.call_site(at, record, caller)?;
@@ -292,7 +292,7 @@ impl Loader {
         calls.excl_seconds += record.excl_seconds.value();
         calls.reci_seconds += record.reci_seconds.value();
         calls.depth = calls.depth.max(record.depth);
-        // Sorted in the end: a place may have any number of callers.
+        // Sorted at the end: a call site may have any number of callers.
         if calls.by.is_empty() {
             calls.by.reserve_exact(1);
         }
@@ -300,7 +300,7 @@ impl Loader {
         self.budget.charge(CALLER_BYTES)
     }
 
-    /// Gives the calls to their subs, and the subs to the profile.
+    /// Assigns the calls to their subs, and the subs to the profile.
     fn settle_subs(&mut self) {
         (self.call_index, self.sub_index) = (HashMap::new(), HashMap::new());
         let mut calls = std::mem::take(&mut self.calls);
@@ -317,7 +317,7 @@ impl Loader {
         self.profile.subs = std::mem::take(&mut self.subs).into_iter().collect();
     }
 
-    /// Evals belong to their files even where those were defined later.
+    /// Assigns evals to their files, even if the files were defined later.
     fn link_evals(&mut self) {
         for fid in &self.order {
             let Some(&(parent, line)) = self.parents.get(fid) else { continue };
@@ -358,7 +358,7 @@ impl Loader {
         }
     }
 
-    /// Subs that are called and not described go to the first file.
+    /// Assigns subs that are called but not described to the first file.
     fn house_subs(&mut self) {
         let Some(home) = self.profile.files.get_mut(&1) else { return };
         for (name, sub) in &mut self.profile.subs {

@@ -1,4 +1,4 @@
-//! The sums that Devel::NYTProf's loader makes of a stream: per line, block and sub, per place of call, per run.
+//! The sums that Devel::NYTProf's loader computes from a stream: per line, block and sub, per call site, per run.
 
 mod evals;
 mod lines;
@@ -19,16 +19,16 @@ use crate::{
     read,
 };
 
-/// A name, shared by all that refer to it.
+/// A name, shared by everything that refers to it.
 pub type Name = Arc<[u8]>;
 
-/// Loads a profile as the original does without eval merging; [`Profile::merge_evals`] does the rest.
+/// Loads a profile like Devel::NYTProf without eval merging; [`Profile::merge_evals`] does the rest.
 pub fn load(source: Source, options: &Options) -> Result<Profile> {
     let mut reader = read::open(source, options)?;
     load::from_reader(&mut reader)
 }
 
-/// Loads what is left of a reader; its findings stay with it.
+/// Loads the remaining records of a reader, which keeps its findings.
 pub fn from_reader(reader: &mut crate::Reader) -> Result<Profile> {
     load::from_reader(reader)
 }
@@ -36,7 +36,7 @@ pub fn from_reader(reader: &mut crate::Reader) -> Result<Profile> {
 /// A loaded profile.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
-    /// What the file says about the run; of a repeated one the last.
+    /// Attributes of the run; for a repeated one, the last value.
     pub attributes: BTreeMap<Vec<u8>, Vec<u8>>,
     /// Options of the profiler.
     pub options: BTreeMap<Vec<u8>, Vec<u8>>,
@@ -48,26 +48,26 @@ pub struct Profile {
     pub subs: BTreeMap<Name, Sub>,
     /// Whether statements have block and sub lines.
     pub has_blocks: bool,
-    /// Statements.
+    /// Number of statements.
     pub stmts_measured: u64,
-    /// Statements that were counted before.
+    /// Number of statements that were already counted.
     pub stmts_discounted: u64,
     /// Seconds in statements.
     pub stmts_seconds: f64,
-    /// Calls to subs.
+    /// Number of sub calls.
     pub sub_calls: u64,
-    /// When the last process began, in seconds since 1970.
+    /// Start of the last process, in seconds since 1970.
     pub start_time: Option<f64>,
-    /// When the last process ended, in seconds since 1970.
+    /// End of the last process, in seconds since 1970.
     pub end_time: Option<f64>,
-    /// Seconds from begin to end, of all processes.
+    /// Seconds from start to end, summed over all processes.
     pub duration: f64,
-    /// Whether every process that began has ended.
+    /// Whether every process that started has ended.
     pub is_complete: bool,
 }
 
 impl Profile {
-    /// Seconds profiled, without the profiler's own; `None` where no process ended.
+    /// Seconds profiled, without the profiler's overhead; `None` if no process ended.
     pub fn active_seconds(&self) -> Option<f64> {
         let overhead = self.attributes.get(&b"cumulative_overhead_ticks"[..]);
         let overhead = overhead.and_then(|ticks| std::str::from_utf8(ticks).ok()?.trim().parse::<f64>().ok());
@@ -86,7 +86,7 @@ impl Profile {
         by_file
     }
 
-    /// Sums up string evals that are the same but for their number, as reports show them.
+    /// Merges string evals that differ only in their number, as in reports.
     pub fn merge_evals(&mut self) {
         evals::merge(self);
     }
@@ -97,11 +97,11 @@ impl Profile {
 pub struct File {
     /// Path, or `(eval N)[file:line]`.
     pub name: Vec<u8>,
-    /// Of an eval: the file with the eval.
+    /// For an eval: the file that contains it.
     pub eval_fid: Option<u32>,
-    /// Of an eval: the line of the eval.
+    /// For an eval: the line that contains it.
     pub eval_line: u32,
-    /// What it is.
+    /// Flags of the file.
     pub flags: FidFlags,
     /// Size in bytes.
     pub size: u32,
@@ -109,7 +109,7 @@ pub struct File {
     pub mtime: u32,
     /// String evals in it, in the order of the stream.
     pub evals: Vec<u32>,
-    /// Evals whose figures were added to this one's.
+    /// Evals whose sums were added to this one's.
     pub merged_fids: Vec<u32>,
     /// The stored source.
     pub source: SourceDigest,
@@ -129,7 +129,7 @@ impl File {
         self.eval_fid.is_some()
     }
 
-    /// Whether it stands for no source at all.
+    /// Whether it represents no source at all.
     pub const fn is_fake(&self) -> bool {
         self.flags.contains(FidFlags::IS_FAKE)
     }
@@ -145,7 +145,7 @@ impl File {
         self.lines.get(at).map(|(_, line)| *line)
     }
 
-    /// Statements and seconds of all lines.
+    /// Statements and seconds summed over all lines.
     pub fn total(&self) -> Line {
         self.lines.iter().fold(Line::default(), |sum, (_, line)| Line {
             seconds: sum.seconds + line.seconds,
@@ -159,26 +159,26 @@ impl File {
 pub struct Line {
     /// Seconds in them.
     pub seconds: f64,
-    /// How often one began.
+    /// Number of statements.
     pub count: i64,
 }
 
-/// Calls to a sub from one place.
+/// Calls to a sub from one call site.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Calls {
     /// File of the calls.
     pub fid: u32,
     /// Line of the calls.
     pub line: u32,
-    /// How many.
+    /// Number of calls.
     pub count: u64,
-    /// Seconds in the sub and what it called, of outermost calls.
+    /// Total seconds in the sub, of outermost calls.
     pub incl_seconds: f64,
-    /// Seconds in the sub alone.
+    /// Self seconds in the sub.
     pub excl_seconds: f64,
-    /// Seconds in the sub and what it called, of recursive calls.
+    /// Total seconds in the sub, of recursive calls.
     pub reci_seconds: f64,
-    /// Deepest recursion.
+    /// Maximum recursion depth.
     pub depth: u32,
     /// Names of the calling subs, sorted.
     pub by: Vec<Name>,
@@ -189,30 +189,30 @@ pub struct Calls {
 pub struct Sub {
     /// File with its source.
     pub fid: Option<u32>,
-    /// First line; 0 where it is not written in Perl, `None` where the file does not say.
+    /// First line; 0 if it is not written in Perl, `None` if the file does not say.
     pub first_line: Option<u32>,
     /// Last line.
     pub last_line: Option<u32>,
-    /// Calls.
+    /// Number of calls.
     pub calls: u64,
-    /// Seconds in it and what it called, of outermost calls.
+    /// Total seconds, of outermost calls.
     pub incl_seconds: f64,
-    /// Seconds in it alone.
+    /// Self seconds.
     pub excl_seconds: f64,
-    /// Seconds in it and what it called, of recursive calls.
+    /// Total seconds, of recursive calls.
     pub reci_seconds: f64,
-    /// Deepest recursion.
+    /// Maximum recursion depth.
     pub depth: u32,
     /// Calls, by file and line.
     pub callers: Vec<Calls>,
-    /// Subs whose figures were added to this one's.
+    /// Subs whose sums were added to this one's.
     pub merged: Vec<Name>,
 }
 
-/// What a sub is written in.
+/// The language of a sub.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum SubKind {
-    /// An operator of perl, timed like a sub.
+    /// A Perl operator, timed like a sub.
     Opcode,
     /// Perl.
     Perl,
@@ -221,7 +221,7 @@ pub enum SubKind {
 }
 
 impl SubKind {
-    /// The word that the original uses.
+    /// Devel::NYTProf's word for it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Opcode => "opcode",
@@ -232,7 +232,7 @@ impl SubKind {
 }
 
 impl Sub {
-    /// What the sub with this name is written in.
+    /// The language of the sub with this name.
     pub fn kind(&self, name: &[u8]) -> SubKind {
         let no_lines = self.first_line.unwrap_or(0) == 0 && self.last_line.unwrap_or(0) == 0;
         match (self.first_line, self.last_line) {
@@ -253,10 +253,10 @@ fn is_opcode(name: &[u8]) -> bool {
     name.strip_prefix(b"CORE::").is_some_and(is_word) || after(b"::CORE:").is_some_and(is_word)
 }
 
-/// What is kept of a file's source: enough to tell equal evals.
+/// A digest of a file's source, enough to recognize equal evals.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct SourceDigest {
-    /// Number, length and sum of the bytes of each line, until all are known.
+    /// Number, length and byte sum of each line, until all are known.
     lines: Vec<(u32, u32, u32)>,
     count: u32,
     bytes: u64,
@@ -269,7 +269,7 @@ impl SourceDigest {
         self.count
     }
 
-    /// Takes a line; what stands in line 0 is no source.
+    /// Adds a line; line 0 is not source.
     fn add(&mut self, line: u32, text: &[u8]) {
         let sum = text.iter().fold(0u32, |sum, byte| sum.wrapping_add((*byte).into()));
         if line > 0 {
@@ -277,7 +277,7 @@ impl SourceDigest {
         }
     }
 
-    /// Adds the lines up; of one that was given again the last counts. Lines are joined by newlines.
+    /// Sums the lines; the last one counts if a line was repeated. Lines are joined by newlines.
     fn settle(&mut self) {
         let mut lines = std::mem::take(&mut self.lines);
         lines.sort_by_key(|(line, ..)| *line);
@@ -292,14 +292,14 @@ impl SourceDigest {
         }
     }
 
-    /// Lines, bytes and sum of bytes; `None` where Perl sees nothing true.
+    /// Lines, bytes and byte sum; `None` if the source is false in Perl.
     fn key(&self) -> Option<(u32, u64, u32)> {
         let is_false = self.bytes == 0 || (self.bytes == 1 && self.sum == u32::from(b'0'));
         (!is_false).then_some((self.count, self.bytes, self.sum))
     }
 }
 
-/// Appends to a list that most often stays very short: there may be one in each of many evals.
+/// Appends to a list that usually stays very short, because each of many evals may have one.
 fn push<T>(list: &mut Vec<T>, item: T) {
     if list.len() == list.capacity() {
         list.reserve_exact(1 + list.len() / 2);

@@ -1,4 +1,4 @@
-//! The call tree that SUB_RETURN records tell: what nytprofcalls makes of them, for flame graphs.
+//! The call tree from SUB_RETURN records, as nytprofcalls builds it for flame graphs.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,13 +8,13 @@ use crate::{Record, SubReturn, budget::Budget};
 
 /// Builds a call tree from returns, which name a call only when it is over.
 ///
-/// Calls that have returned wait at their depth until the call around them returns and takes them as its
-/// own. Depths come from the file, so only those that are in use take memory.
+/// Calls that have returned wait at their depth until the enclosing call returns and takes them as its children. Depths
+/// come from the file, so only those in use take memory.
 #[derive(Debug)]
 pub struct CallTreeBuilder {
     nodes: Vec<Node>,
     free: Vec<u32>,
-    /// Finished calls by depth, and there by name.
+    /// Finished calls by depth, then by name.
     waiting: BTreeMap<u32, Calls>,
     roots: Calls,
     names: HashMap<Vec<u8>, u32>,
@@ -30,7 +30,7 @@ struct Node {
     calls: Calls,
 }
 
-/// Calls by path, those of the same names added up.
+/// Calls by path; those with the same names are summed.
 #[derive(Debug)]
 pub struct CallTree {
     nodes: Vec<Node>,
@@ -38,13 +38,13 @@ pub struct CallTree {
     names: Vec<Vec<u8>>,
 }
 
-/// Stands for calls that never returned.
+/// Represents calls that never returned.
 const UNKNOWN: u32 = u32::MAX;
-/// What a node takes, with its place in the tree.
+/// Size of a node, including its entry in the tree.
 const NODE_BYTES: u64 = 220;
 
 impl CallTreeBuilder {
-    /// For a file of so many bytes.
+    /// For a file of this size.
     pub fn new(source_bytes: u64) -> Self {
         Self {
             nodes: Vec::new(),
@@ -56,7 +56,7 @@ impl CallTreeBuilder {
         }
     }
 
-    /// Adds a record; only returns and the borders of processes matter.
+    /// Adds a record; only returns and process boundaries matter.
     pub fn add(&mut self, record: &Record<'_>) -> Result<()> {
         match record {
             Record::SubReturn(left) => self.leave(left),
@@ -66,7 +66,7 @@ impl CallTreeBuilder {
         }
     }
 
-    /// The tree.
+    /// Returns the tree.
     pub fn finish(mut self) -> Result<CallTree> {
         self.end_process()?;
         let mut names = vec![Vec::new(); self.names.len()];
@@ -98,7 +98,7 @@ impl CallTreeBuilder {
         Ok(())
     }
 
-    /// Takes all calls below `depth`; those more than one level below lie in calls that never returned.
+    /// Takes all calls below `depth`; those more than one level below are inside calls that never returned.
     fn collect(&mut self, depth: u32) -> Result<Calls> {
         let Some(below) = depth.checked_add(1) else { return Ok(Calls::new()) };
         let mut collected = Calls::new();
@@ -142,7 +142,7 @@ impl CallTreeBuilder {
         Ok(self.nodes.len() as u32 - 1)
     }
 
-    /// Adds a call with all that it called; a list does it, since calls nest as deep as the file likes.
+    /// Adds a call with its children; not recursive, because calls may nest to any depth.
     fn insert(&mut self, siblings: &mut Calls, name: u32, node: u32) {
         let mut open = Vec::new();
         match siblings.get(&name) {
@@ -155,7 +155,7 @@ impl CallTreeBuilder {
             let Some(into_node) = self.nodes.get_mut(into as usize) else { continue };
             into_node.ticks += from_node.ticks;
             into_node.count += from_node.count;
-            // The smaller list goes into the larger, or repeated merging would take for ever.
+            // The smaller list is merged into the larger one; otherwise repeated merging would take forever.
             if into_node.calls.len() < from_node.calls.len() {
                 std::mem::swap(&mut into_node.calls, &mut from_node.calls);
             }
@@ -170,7 +170,7 @@ impl CallTreeBuilder {
 }
 
 impl CallTree {
-    /// Visits every path that has calls: names from the outermost on, exclusive ticks, number of calls.
+    /// Visits every path that has calls: names from the outermost on, self ticks, number of calls.
     ///
     /// The name of a call that never returned is empty.
     pub fn for_each(&self, mut visit: impl FnMut(&[&[u8]], f64, u64)) {
@@ -192,7 +192,7 @@ impl CallTree {
     }
 }
 
-/// A name without the numbers of evals, so that calls to the same code add up.
+/// A name without the numbers of evals, so that calls to the same code are summed.
 fn shown_name(name: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(name.len());
     let mut rest = name;

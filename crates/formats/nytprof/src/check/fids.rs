@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-/// The defined file numbers: small ones as bits, since files number from 1.
+/// The defined file numbers: small ones as bits, because files are numbered from 1.
 #[derive(Debug, Default)]
 pub(super) struct FidSet {
     bits: Vec<u64>,
     others: HashSet<u32>,
     is_full: bool,
-    /// The last one found: statements of a file come in rows.
+    /// The last one found: statements of a file are consecutive.
     last: u32,
 }
 
@@ -55,7 +55,7 @@ impl FidSet {
     /// The lowest number above 0 that is missing below the highest.
     pub(super) fn hole(&self) -> Option<u32> {
         if self.is_full {
-            return None; // Too many to tell.
+            return None; // Too many to check.
         }
         let highest = (0..self.bits.len() as u32 * 64).rev().find(|fid| self.contains(*fid));
         let highest = self.others.iter().copied().max().or(highest)?;

@@ -1,4 +1,4 @@
-//! Rules across records: what the original makes of numbers that refer to each other.
+//! Rules across records: what Devel::NYTProf makes of numbers that refer to each other.
 
 mod fids;
 mod times;
@@ -18,11 +18,11 @@ use crate::{
     record::brief,
 };
 
-/// Applies the rules, and remembers what they need of the records seen, in bounded memory.
+/// Applies the rules, and remembers what they need from earlier records, in bounded memory.
 #[derive(Debug)]
 pub(crate) struct Checker {
     pub(crate) findings: Findings,
-    /// Entries kept in each of the sets below; beyond it their rules fall silent.
+    /// Maximum number of entries in each of the sets below; beyond it, their rules are not checked.
     max_entries: usize,
     is_thorough: bool,
     times: Times,
@@ -35,7 +35,7 @@ pub(crate) struct Checker {
     has_time: bool,
     has_overhead: bool,
     discounts: u32,
-    /// Where the last discount is.
+    /// Position of the last discount.
     discount_at: Position,
     names: RandomState,
     subs: HashSet<u64>,
@@ -145,7 +145,7 @@ impl Checker {
         Ok(())
     }
 
-    /// Notes a statement, if no rule has anything to say about it.
+    /// Records a statement, if it breaks no rule.
     #[inline]
     pub(crate) fn passes_time(&mut self, ticks: i32, fid: u32, line: u32) -> bool {
         let passes = ticks >= 0 && line <= ORIGINAL_LINES && self.fids.contains_quickly(fid);
@@ -157,10 +157,10 @@ impl Checker {
         passes
     }
 
-    /// Notes a discount, if no rule has anything to say about it.
+    /// Records a discount, if it breaks no rule.
     #[inline]
     pub(crate) fn passes_discount(&mut self, position: impl Fn() -> Position) -> bool {
-        // Spelled out: added up as a number, the second discount gets lost when rustc 1.95 optimizes.
+        // Spelled out: with a sum instead, rustc 1.95's optimizer loses the second discount.
         if self.discounts > 0 {
             return false;
         }
@@ -169,7 +169,7 @@ impl Checker {
         true
     }
 
-    /// Whether no rule has anything to say about the end of a call.
+    /// Whether the end of a call breaks no rule.
     #[inline]
     pub(crate) fn passes_return(&self, left: &SubReturn<'_>) -> bool {
         let is_finite = left.incl_ticks.value().is_finite() && left.excl_ticks.value().is_finite();
@@ -193,7 +193,7 @@ impl Checker {
         Ok(())
     }
 
-    /// A record that the original puts into an array by its line.
+    /// A record that Devel::NYTProf stores in an array by its line.
     fn line(&mut self, line: u32, tag: Tag, position: Position) -> Result<()> {
         if line > ORIGINAL_LINES {
             let huge = Finding::new(&LINE_HUGE, position).with("record", tag.to_string()).with("line", line);
@@ -217,7 +217,7 @@ impl Checker {
         self.fid(fid, Tag::TIME_LINE, position)
     }
 
-    /// A record that the original's loader puts into a file.
+    /// A record that Devel::NYTProf's loader assigns to a file.
     fn fid(&mut self, fid: u32, tag: Tag, position: Position) -> Result<()> {
         if !self.fids.contains(fid) {
             self.undefined(&FID_UNDEFINED, fid, tag, position)?;
@@ -225,7 +225,7 @@ impl Checker {
         Ok(())
     }
 
-    /// A record that only says where something is.
+    /// A record that only contains a location.
     fn stray(&mut self, fid: u32, tag: Tag, position: Position) -> Result<()> {
         if !self.fids.contains(fid) {
             self.undefined(&FID_STRAY, fid, tag, position)?;
@@ -256,7 +256,7 @@ impl Checker {
     fn sub_info(&mut self, sub: &SubInfo<'_>, position: Position) -> Result<()> {
         self.fid(sub.fid, Tag::SUB_INFO, position)?;
         let is_new = self.subs.len() >= self.max_entries || self.subs.insert(self.names.hash_one(sub.name.bytes));
-        // Anonymous subs of evals repeat by nature, and the original says nothing.
+        // Anonymous subs of evals repeat naturally, and Devel::NYTProf does not complain.
         if !is_new && !sub.name.bytes.windows(14).any(|part| part == b"__ANON__[(eval") {
             let again = Finding::new(&SUB_REPEATED, position);
             self.findings.report(again.with("name", brief(sub.name.bytes)))?;
@@ -329,7 +329,7 @@ impl Checker {
         Ok(())
     }
 
-    /// What only the end shows.
+    /// Applies the rules that need the end of the file.
     pub(crate) fn finish(&mut self, position: Position) -> Result<()> {
         let at = |rule| Finding::new(rule, position);
         if !self.has_pid && !self.has_time {
@@ -364,7 +364,7 @@ impl Checker {
     }
 }
 
-/// The number at the start of a value, as C's `atoi` has it; a negative one counts as 0.
+/// The number at the start of a value, like C's `atoi`; a negative one counts as 0.
 pub fn leading_number(value: &[u8]) -> u32 {
     let value = value.trim_ascii_start();
     let value = value.strip_prefix(b"+").unwrap_or(value);

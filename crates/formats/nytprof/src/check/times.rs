@@ -1,8 +1,8 @@
-//! The time that all statements take, against the time that was profiled.
+//! Compares the time of all statements with the time that was profiled.
 
 use crate::raw::DEFAULT_TICKS_PER_SEC;
 
-/// Adds up the little that the rule needs; the sums of a whole profile would cost memory.
+/// Sums only what the rule needs; the sums of a whole profile would cost memory.
 #[derive(Debug)]
 pub(super) struct Times {
     /// Ticks of the statements since the rate was set.
@@ -44,7 +44,7 @@ impl Times {
         self.duration += time - self.last_start;
     }
 
-    /// How much of the time profiled the statements take, where that is so much that the original doubts its clock.
+    /// The share of the profiled time that the statements take, if it is so large that Devel::NYTProf doubts its clock.
     pub(super) fn excess_percent(&self) -> Option<f64> {
         let seconds = self.statement_seconds();
         let exceeds = self.last_end != 0.0 && seconds > self.duration * 1.1;

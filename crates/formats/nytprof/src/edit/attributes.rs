@@ -1,8 +1,8 @@
-//! One value of an attribute for the values of several profiles.
+//! Merges the values of an attribute from several profiles.
 
 use std::collections::BTreeMap;
 
-/// One value for several if the attribute has a rule for it, else all of them.
+/// One value for several if the attribute has a rule for it, otherwise all of them.
 pub(super) fn joined(key: &[u8], values: &[Vec<u8>]) -> Vec<Vec<u8>> {
     match key {
         b"basetime" => values.iter().min_by(|a, b| parse(a).total_cmp(&parse(b))).cloned().into_iter().collect(),
@@ -33,12 +33,12 @@ fn applications(values: &[Vec<u8>]) -> Vec<u8> {
     [names.join(&b", "[..]), last].join(&b" and "[..])
 }
 
-/// The number that a value says; 0 if it says none.
+/// The number in a value; 0 if there is none.
 pub(super) fn parse(value: &[u8]) -> f64 {
     std::str::from_utf8(value).ok().and_then(|value| value.trim().parse().ok()).unwrap_or(0.0)
 }
 
-/// A number as a value.
+/// Formats a number as a value.
 pub(super) fn number(value: f64) -> String {
     value.to_string()
 }

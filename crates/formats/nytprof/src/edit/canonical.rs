@@ -1,4 +1,4 @@
-//! Lays a file out as a clean writer would.
+//! Writes a file as a clean writer would.
 
 use std::io::Write;
 
@@ -7,7 +7,8 @@ use traceloom_core::{Edited, Loss, Options, Records, Result, Source};
 use super::{is_closing_text, is_compression_comment, is_text, level_of, start_deflate, with_doubles};
 use crate::{Header, Pair, Record, Writer, create, open, record::brief};
 
-/// Writes `source` again from scratch: version 5.0, shortest integers, 8-byte numbers, compressed as `variant` says or as it was.
+/// Writes `source` again from scratch: version 5.0, shortest integers, 8-byte numbers, compressed as in `variant` or as
+/// it was.
 pub fn canonical<W: Write>(source: &Source, out: W, variant: Option<&str>, options: &Options) -> Result<Edited> {
     let compression = variant.map(level_of).transpose()?;
     let mut reader = open(source.clone(), options)?;
@@ -23,7 +24,7 @@ pub fn canonical<W: Write>(source: &Source, out: W, variant: Option<&str>, optio
 
 struct Clean<W: Write> {
     writer: Writer<W>,
-    /// `None`: as the input. `Some(Some(_))`: still to be started.
+    /// `None`: like the input. `Some(Some(_))`: not started yet.
     compression: Option<Option<u8>>,
     loss: Loss,
 }

@@ -1,4 +1,4 @@
-//! From the real stream to the dialect of Pynytprof.
+//! Converts the real stream to Pynytprof's dialect.
 
 use std::{collections::HashMap, io::Write};
 
@@ -16,7 +16,7 @@ use crate::{
     text_of,
 };
 
-/// Writes a real profile in the document's layout: lines, subs and calls between subs, in ticks of 100 ns.
+/// Writes a real profile in the documented layout of Pynytprof: lines, subs and calls between subs, in ticks of 100 ns.
 pub fn to_pynytprof<W: Write>(source: &Source, out: W, variant: Option<&str>, options: &Options) -> Result<Edited> {
     let level = variant.map(level_of).transpose()?.flatten();
     let mut reader = open(source.clone(), options)?;

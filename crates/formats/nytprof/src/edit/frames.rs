@@ -2,21 +2,21 @@
 
 use crate::{Nv, Record, Str, SubReturn};
 
-/// The name of a frame of which no record says what it is.
+/// The name of a frame that no record names.
 const UNKNOWN: &[u8] = b"main::__UNKNOWN__";
-/// Callers that returns may imply besides one per byte of the file: each may have to be ended.
+/// Number of callers that returns may imply in addition to one per byte of the file: each may have to be ended.
 const SPARE: u64 = 1 << 10;
 
-/// A frame that is open.
+/// An open frame.
 #[derive(Clone, Copy, Debug, Default)]
 struct Frame {
-    /// The clock when it was entered, if a record says so.
+    /// The time at which it was entered, if a record says so.
     entered: Option<i128>,
     /// Ticks of the subs that it called.
     called: f64,
 }
 
-/// A return that no record has.
+/// A return that is not in the file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Missing {
     pub(super) depth: u32,
@@ -25,7 +25,7 @@ pub(super) struct Missing {
 }
 
 impl Missing {
-    /// The record, with a name if one is known.
+    /// The record, with the name if it is known.
     pub(super) fn record<'n>(&self, name: Option<Str<'n>>) -> Record<'n> {
         Record::SubReturn(SubReturn {
             depth: self.depth,
@@ -41,12 +41,12 @@ impl Missing {
 #[derive(Debug)]
 pub(super) struct Frames {
     open: Vec<Frame>,
-    /// Callers that returns may still imply.
+    /// Number of callers that returns may still imply.
     spare: u64,
 }
 
 impl Frames {
-    /// No frames, in a file of so many bytes.
+    /// No frames, in a file of this size.
     pub(super) fn new(source_bytes: u64) -> Self {
         Self { open: Vec::new(), spare: SPARE.saturating_add(source_bytes) }
     }
@@ -55,7 +55,8 @@ impl Frames {
         self.open.push(Frame { entered: Some(now), called: 0.0 });
     }
 
-    /// Leaves a frame. Gives the returns of deeper ones, the innermost first, or `None` if nobody can have been so deep.
+    /// Leaves a frame. Returns the missing returns of deeper ones, the innermost first, or `None` if that depth is
+    /// impossible.
     pub(super) fn leave(&mut self, left: &SubReturn<'_>, now: i128) -> Option<Vec<Missing>> {
         let callers = left.depth.saturating_sub(1) as usize;
         let implied = callers.saturating_sub(self.open.len()) as u64;
@@ -70,7 +71,7 @@ impl Frames {
         Some(missing)
     }
 
-    /// Ends the frames from the one with this index on, the innermost first.
+    /// Ends the frames from this index on, the innermost first.
     pub(super) fn end(&mut self, from: usize, now: i128) -> Vec<Missing> {
         let mut missing = Vec::new();
         while self.open.len() > from

@@ -1,4 +1,4 @@
-//! Makes one profile of several: what nytprofmerge does, without its mistakes.
+//! Merges several profiles into one, like nytprofmerge but without its mistakes.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -18,7 +18,7 @@ use crate::{Header, NewFid, Nv, Pair, Record, Str, SubCallers, Writer, create, o
 /// Attributes that all inputs should share, and that are written once.
 const SHARED: [&[u8]; 6] = [b"PL_perldb", b"clock_id", b"nv_size", b"perl_version", b"ticks_per_sec", b"xs_version"];
 
-/// Writes all profiles as one: same files share a number, evals get new ones, calls are added up.
+/// Writes all profiles as one: equal files share a number, evals get new ones, calls are summed.
 pub fn merge<W: Write>(sources: &[Source], out: W, options: &Options) -> Result<Edited> {
     if sources.is_empty() {
         return Err(Error::usage("nothing to merge"));
@@ -46,7 +46,7 @@ struct Merged<W: Write> {
     options: HashMap<Vec<u8>, Vec<u8>>,
     is_deflating: bool,
     ticks_per_sec: Option<u32>,
-    /// Sums by the text of file and line, the sub called, and the caller.
+    /// Sums by file and line as text, called sub, and caller.
     calls: BTreeMap<(String, Vec<u8>, Vec<u8>), CallSum>,
 }
 
@@ -109,7 +109,7 @@ impl<W: Write> Merged<W> {
                 time.fid = self.fid(time.fid, time.line)?;
             }
             Record::SrcLine(source) => source.fid = self.fid(source.fid, source.line)?,
-            // Of all records, nytprofmerge leaves this one in the eval that it was in.
+            // This is the only record that nytprofmerge leaves in its original eval.
             Record::SubEntry(entry) => {
                 let new = self.input.fids.get(&entry.caller_fid).map(|new| new.fid);
                 entry.caller_fid = new.map_or_else(|| self.fid(entry.caller_fid, entry.caller_line), Ok)?;
@@ -132,7 +132,7 @@ impl<W: Write> Merged<W> {
         self.writer.write(&record)
     }
 
-    /// The new number of a file; one that is not defined is given a definition.
+    /// The new number of a file; a file that is not defined gets a definition.
     fn fid(&mut self, fid: u32, line: u32) -> Result<u32> {
         if fid == 0 {
             return Ok(0);
@@ -150,7 +150,7 @@ impl<W: Write> Merged<W> {
         Ok(number)
     }
 
-    /// From this input's ticks to those of the first.
+    /// The factor from this input's ticks to those of the first.
     fn ratio(&self) -> f64 {
         let first = self.ticks_per_sec.unwrap_or(self.input.ticks_per_sec);
         if first == self.input.ticks_per_sec { 1.0 } else { f64::from(first) / f64::from(self.input.ticks_per_sec) }

@@ -1,4 +1,4 @@
-//! Edits of whole files: clean layout, repair, slices, merging, and the way to the other dialect.
+//! Edits of whole files: canonical, repair, slice, merge, and conversion to the other dialect.
 
 mod attributes;
 mod canonical;
@@ -16,38 +16,38 @@ use traceloom_core::Result;
 pub use self::{canonical::canonical, convert::to_pynytprof, merge::merge, repair::repair, slice::slice};
 use crate::{FORMAT, Nv, NvLayout, Record, Writer, variant};
 
-/// The level of compression that a variant asks for: `None` for none.
+/// The compression level of a variant: `None` for no compression.
 pub fn level_of(variant: &str) -> Result<Option<u8>> {
     variant::level_of(&FORMAT, variant)
 }
 
-/// The comment that comes before a compressed part.
+/// The comment before a compressed part.
 pub fn compression_comment(level: u8) -> String {
     format!("Compressed at level {level} with zlib 1.3.1")
 }
 
-/// Starts the compressed part, as the profiler does.
+/// Starts the compressed part, like the profiler.
 pub(crate) fn start_deflate<W: Write>(writer: &mut Writer<W>, level: u8) -> Result<()> {
     writer.write(&Record::Comment(compression_comment(level).as_bytes()))?;
     writer.write(&Record::StartDeflate(level))
 }
 
-/// Whether a comment speaks of compression, which a new file may not have.
+/// Whether a comment is about compression, which a new file may not have.
 fn is_compression_comment(text: &[u8]) -> bool {
     text.starts_with(b"Compressed at level ")
 }
 
-/// Whether these bytes are the lines that the profiler writes behind the compressed part.
+/// Whether these bytes are the lines that the profiler writes after the compressed part.
 fn is_closing_text(bytes: &[u8]) -> bool {
     bytes.starts_with(b"#\n# Compressed ")
 }
 
-/// Whether it is text, which may stand before the compressed part.
+/// Whether the record is text, which may come before the compressed part.
 const fn is_text(record: &Record<'_>) -> bool {
     matches!(record, Record::Comment(_) | Record::Attribute(_) | Record::Option(_))
 }
 
-/// Stores every number as common perls do; says whether digits are lost.
+/// Stores every number as common perls do; also returns whether digits are lost.
 fn with_doubles<'a>(record: &Record<'a>) -> (Record<'a>, bool) {
     let mut record = record.canonical();
     let mut is_exact = true;

@@ -1,4 +1,5 @@
-//! New numbers for the files of several profiles: same files share one, evals do not, and equal subs have one home.
+//! New numbers for the files of several profiles: equal files share one, evals do not, and equal subs belong to one
+//! file.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,7 +7,7 @@ use traceloom_core::{Error, Loss, Options, Records, Result, Source};
 
 use crate::{NewFid, Pair, Record, SubInfo, budget::Budget, check::leading_number, open, raw::DEFAULT_TICKS_PER_SEC};
 
-/// The numbers given so far, to the files of all inputs.
+/// The numbers assigned so far, to the files of all inputs.
 pub(super) struct Numbers {
     last_fid: u32,
     files: HashMap<Vec<u8>, u32>,
@@ -24,7 +25,7 @@ pub(super) struct NewNumber {
     pub(super) eval_fid: u32,
     /// The first eval at the same line; the file itself if it is not an eval.
     pub(super) folded: u32,
-    /// Whether the definition is still to be written.
+    /// Whether the definition still has to be written.
     pub(super) is_owed: bool,
 }
 
@@ -61,7 +62,7 @@ impl Numbers {
         Ok(NewNumber::file(fid))
     }
 
-    /// Every eval is a file of its own; the first one at its line is remembered.
+    /// Every eval is a separate file; the first one at its line is remembered.
     fn of_eval(&mut self, parent: Option<NewNumber>, line: u32) -> Result<NewNumber> {
         let mut new = NewNumber::file(self.next()?);
         if let Some(parent) = parent {
@@ -76,19 +77,19 @@ impl Numbers {
     }
 }
 
-/// What a first look at an input decides.
+/// What a first pass over an input decides.
 #[derive(Default)]
 pub(super) struct Input {
     pub(super) fids: HashMap<u32, NewNumber>,
-    /// Lines of a file that hold a sub which an earlier eval already has.
+    /// Lines of a file that contain a sub which an earlier eval already has.
     moved: HashMap<u32, BTreeMap<u32, u32>>,
-    /// Where a sub's description goes, if it is to be written.
+    /// The file of a sub's description, if it has to be written.
     pub(super) subs: HashMap<(u32, u32, u32, Vec<u8>), u32>,
     pub(super) ticks_per_sec: u32,
 }
 
 impl Input {
-    /// Looks at an input before it is written; evals may come before their files, and files after their subs.
+    /// Reads an input before it is written; evals may come before their files, and files after their subs.
     pub(super) fn survey(source: &Source, numbers: &mut Numbers, loss: &mut Loss, options: &Options) -> Result<Self> {
         let mut input = Self { ticks_per_sec: DEFAULT_TICKS_PER_SEC, ..Self::default() };
         let early = input.number_files(source, numbers, options)?;
@@ -106,7 +107,7 @@ impl Input {
         Ok(input)
     }
 
-    /// Gives every file its number; returns the evals that came before their files.
+    /// Assigns every file its number; returns the evals that came before their files.
     fn number_files(&mut self, source: &Source, numbers: &mut Numbers, options: &Options) -> Result<Vec<EarlyEval>> {
         let mut early = Vec::new();
         open(source.clone(), options)?.walk(|located| {
@@ -150,7 +151,7 @@ impl Input {
         })
     }
 
-    /// Where the description of a sub goes; `None` if an equal one is there.
+    /// The file for the description of a sub; `None` if there is already an equal one.
     fn home_of(&mut self, sub: &SubInfo<'_>, file: NewNumber, numbers: &mut Numbers) -> Option<u32> {
         let range = (sub.first_line, sub.last_line);
         let name = sub.name.bytes.to_vec();

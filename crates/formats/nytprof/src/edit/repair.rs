@@ -1,4 +1,4 @@
-//! Makes a file that the original loads.
+//! Makes a file that Devel::NYTProf loads.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,7 +21,8 @@ use crate::{
     record::brief,
 };
 
-/// Writes `source` so that Devel::NYTProf loads it: what it dies of is mended where that is possible, else left out.
+/// Writes `source` so that Devel::NYTProf loads it: records that make it die are fixed if possible, and left out
+/// otherwise.
 pub fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Edited> {
     let survey = Survey::of(source, options)?;
     let mut reader = open(source.clone(), options)?;
@@ -43,7 +44,7 @@ pub fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Ed
     Ok(Edited { findings: reader.into_findings(), loss })
 }
 
-/// What a first look at the whole file tells.
+/// The result of a first pass over the whole file.
 #[derive(Debug, Default)]
 struct Survey {
     defined: BTreeSet<u32>,
@@ -51,16 +52,16 @@ struct Survey {
     ticks_per_sec: Option<u32>,
     has_nv_size: bool,
     has_overhead: bool,
-    /// Processes that never end.
+    /// Number of processes that never end.
     endless: u64,
-    /// Files that are referred to before they are defined: the original dies of it, or forgets where an eval belongs.
+    /// Files that are referred to before they are defined: Devel::NYTProf dies, or forgets where an eval belongs.
     late: BTreeMap<u32, Option<LateFile>>,
 }
 
 /// A file's definition, to be written earlier than it was.
 #[derive(Clone, Debug)]
 struct LateFile {
-    /// All but its name.
+    /// Everything except its name.
     file: NewFid<'static>,
     name: Vec<u8>,
 }
@@ -120,18 +121,18 @@ impl Survey {
         }
     }
 
-    /// Files that are used and defined nowhere.
+    /// Files that are used but never defined.
     fn undefined(&self) -> Vec<u32> {
         self.used.difference(&self.defined).copied().collect()
     }
 
-    /// New file numbers without holes, the defined ones first; the same where there were none.
+    /// New file numbers without gaps, the defined ones first; unchanged if there were no gaps.
     fn fids(&self) -> BTreeMap<u32, u32> {
         self.defined.iter().copied().chain(self.undefined()).zip(1..).collect()
     }
 }
 
-/// The file that a record needs to be there.
+/// The file that must exist for a record.
 fn used_fid(record: &Record<'_>) -> Option<u32> {
     match record {
         Record::TimeLine(time) => Some(time.fid).filter(|fid| *fid != 0),
@@ -152,7 +153,7 @@ struct Mend<W: Write> {
     loss: Loss,
     is_binary: bool,
     has_discount: bool,
-    /// A discount goes with its statement, also where that has to go.
+    /// A discount belongs to its statement and is dropped with it.
     owes_discount: bool,
     live_pids: BTreeMap<u32, (f64, i128)>,
     frames: Frames,
@@ -171,7 +172,7 @@ impl<W: Write> Mend<W> {
         }
         if let Record::NewFid(file) = &record {
             if self.survey.late.get(&file.fid).is_some_and(Option::is_none) {
-                return Ok(()); // It is written.
+                return Ok(()); // Already written.
             }
             self.define_parents(file.eval_fid)?;
         }
@@ -184,7 +185,7 @@ impl<W: Write> Mend<W> {
         if !self.frame(&record)? {
             return Ok(());
         }
-        // They follow the process as the profiler has it, unless something comes before that.
+        // They follow the process, as the profiler writes them, unless something comes before that.
         let fakes_now = !is_text(&record) && !matches!(record, Record::StartDeflate(_) | Record::EndDeflate);
         if matches!(record, Record::PidStart(_)) {
             self.write(&record)?;
@@ -198,7 +199,7 @@ impl<W: Write> Mend<W> {
         Ok(())
     }
 
-    /// Ends the frames that the record leaves without a return; false if the record has to go.
+    /// Ends the frames that the record leaves without a return; returns false if the record has to be dropped.
     fn frame(&mut self, record: &Record<'_>) -> Result<bool> {
         match record {
             Record::SubEntry(_) => self.frames.enter(self.ticks),
@@ -238,7 +239,7 @@ impl<W: Write> Mend<W> {
         Ok(())
     }
 
-    /// Attributes without which the original divides by zero, or does not know that numbers are its own.
+    /// Adds the attributes without which Devel::NYTProf divides by zero or does not recognize its number format.
     fn complete_text(&mut self) -> Result<()> {
         if self.survey.ticks_per_sec.is_none() {
             let ticks = DEFAULT_TICKS_PER_SEC.to_string();
@@ -250,7 +251,7 @@ impl<W: Write> Mend<W> {
         Ok(())
     }
 
-    /// Defines a file that comes too late and those that it is in, the outermost first.
+    /// Defines a file that comes too late and the files that it is in, the outermost first.
     fn define_parents(&mut self, mut fid: u32) -> Result<()> {
         let mut inner_first = Vec::new();
         while let Some(file) = self.survey.late.get_mut(&fid).and_then(Option::take) {
@@ -276,10 +277,10 @@ impl<W: Write> Mend<W> {
         Ok(())
     }
 
-    /// Changes a record so that the original survives it; false if it has to go.
+    /// Changes a record so that Devel::NYTProf survives it; returns false if it has to be dropped.
     fn mend(&mut self, record: &mut Record<'_>) -> bool {
         match record {
-            // What is still to come belongs into the compressed part.
+            // The records still to come belong in the compressed part.
             Record::EndDeflate => return false,
             Record::Residue(bytes) => {
                 if !is_closing_text(bytes) {
@@ -291,7 +292,7 @@ impl<W: Write> Mend<W> {
                 self.loss.lose("lines without a value", || brief(pair.key));
                 return false;
             }
-            // With it, a damaged process record could be taken for one of Pynytprof.
+            // With this text, a damaged process record could be mistaken for one of Pynytprof.
             Record::Comment(text) if text.windows(PRODUCER.len()).any(|word| word == PRODUCER) => {
                 self.loss.lose("comments that name Pynytprof", || brief(text));
                 return false;
@@ -326,7 +327,7 @@ impl<W: Write> Mend<W> {
     }
 
     fn attribute(&mut self, pair: &mut Pair<'_>) -> bool {
-        // The original takes the line to be as long as its buffer, and shows what lies in memory there.
+        // Devel::NYTProf assumes that the line is as long as its buffer, and shows uninitialized memory.
         if let Some(value) = pair.value
             && let Some(before) = value.split(|byte| *byte == 0).next().filter(|before| before.len() < value.len())
         {
@@ -383,7 +384,7 @@ impl<W: Write> Mend<W> {
         let per_second = f64::from(self.survey.ticks_per_sec.unwrap_or(DEFAULT_TICKS_PER_SEC));
         for (pid, (start, ticks)) in std::mem::take(&mut self.live_pids) {
             self.loss.lose("times at which processes ended", || format!("process {pid}"));
-            // The best guess: statements are all that is known to have taken time.
+            // The best guess: only statements are known to have taken time.
             let time = start + (self.ticks - ticks).max(0) as f64 / per_second;
             self.writer.write(&Record::PidEnd(PidEnd { pid, time: Nv::from(time), odd_bytes: None }))?;
         }

@@ -1,4 +1,4 @@
-//! Cuts a range out of a profile, by time and by process.
+//! Extracts a range of a profile, by time and by process.
 
 use std::{collections::VecDeque, io::Write};
 
@@ -9,10 +9,10 @@ use crate::{Pair, Record, SubReturn, Writer, check::leading_number, create, open
 
 /// Writes the part of `source` that `slice` describes.
 ///
-/// A stream has no times but those of processes; the clock is the sum of all statements so far. A statement is in the
-/// range if it starts there, so that adjacent ranges share none; an empty range keeps the text, the processes and the
-/// definitions. Threads are processes, by number. Sums over calls are made by the profiler at its end and cannot be
-/// divided, so they are left out of a slice. Frames that are open at the end of the range end there.
+/// A stream has no times except those of processes; the clock is the sum of all statements so far. A statement is in
+/// the range if it starts in it, so adjacent ranges share none; an empty range keeps the text, the processes and the
+/// definitions. Threads are processes, by number. The profiler sums calls at its end, and these sums cannot be divided,
+/// so they are left out of a slice. Frames that are open at the end of the range end there.
 pub fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options) -> Result<Edited> {
     let mut reader = open(source.clone(), options)?;
     let header = reader.header().clone();
@@ -41,11 +41,12 @@ struct Cut<'a, W: Write> {
     ticks: i128,
     ticks_per_sec: u32,
     is_kept_pid: bool,
-    /// Discounts that wait for their statement.
+    /// Number of discounts that wait for their statement.
     discounts: u32,
     /// Frames that are open inside the range.
     frames: Frames,
-    /// Returns of frames that were open at its end, the innermost first; their names come with the real returns.
+    /// Returns of frames that were open at the end of the range, the innermost first; their names come with the real
+    /// returns.
     unended: VecDeque<Missing>,
 }
 
@@ -79,7 +80,7 @@ impl<W: Write> Cut<'_, W> {
                 self.discounts += 1;
                 return Ok(());
             }
-            // A piece of a record, which has to stay the last.
+            // Part of a record, which has to stay last.
             Record::Residue(_) => self.end_process()?,
             Record::TimeLine(time) => return self.time(record, time.ticks),
             Record::TimeBlock(time) => return self.time(record, time.ticks),
@@ -140,12 +141,12 @@ impl<W: Write> Cut<'_, W> {
         Ok(())
     }
 
-    /// Behind the range: what is open waits for its name.
+    /// After the range: open frames wait for their names.
     fn end_range(&mut self) {
         self.unended.extend(self.frames.end(0, self.ticks));
     }
 
-    /// What the process leaves open, discounts included, does not become the next one's.
+    /// What a process leaves open, including discounts, must not carry over to the next one.
     fn end_process(&mut self) -> Result<()> {
         self.write_discounts(self.is_inside())?;
         self.end_range();

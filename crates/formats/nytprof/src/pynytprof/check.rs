@@ -1,4 +1,4 @@
-//! The document's rules.
+//! The documented rules.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -15,14 +15,14 @@ use crate::{Dialect, Pair, check::leading_number, dialect::is_plausible, record:
 #[derive(Debug)]
 pub(super) struct Checker {
     pub(super) findings: Findings,
-    /// Subs that are remembered; beyond it their rules fall silent.
+    /// Maximum number of subs that are remembered; beyond it, their rules are not checked.
     max_entries: usize,
     names_producer: bool,
     attributes: HashSet<Vec<u8>>,
     options: HashSet<Vec<u8>>,
     chunks: Vec<Tag>,
     has_ended: bool,
-    /// The file ends too early: what is missing then lies behind its end.
+    /// Whether the file ends too early, so that missing records may be after its end.
     is_cut: bool,
     sids: HashSet<u32>,
     called: BTreeSet<u32>,
@@ -30,9 +30,9 @@ pub(super) struct Checker {
     has_newline: bool,
 }
 
-/// More attributes, or longer names, than anybody writes.
+/// More attributes, or longer names, than anyone writes.
 const MAX_KEYS: usize = 256;
-/// So many bytes without a certain value are no accident.
+/// This many bytes without a certain value are not a coincidence.
 const TELLING_BYTES: u64 = 512;
 
 impl Checker {
@@ -139,7 +139,7 @@ impl Checker {
             self.findings.report(at(&CHUNK_ORDER).with("before", before.to_string()))?;
         }
         if !self.chunks.contains(&chunk.tag) || before != Some(chunk.tag) {
-            // Only what tells about order is kept: a tag again after another one.
+            // Only what matters for the order is kept: a tag that follows another one again.
             self.chunks.retain(|tag| *tag != chunk.tag);
             self.chunks.push(chunk.tag);
         }

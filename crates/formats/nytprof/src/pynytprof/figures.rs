@@ -1,4 +1,4 @@
-//! All figures of a file, whichever form it has, and the document's layout made of them.
+//! All figures of a file, whatever its form, and how to write them in the documented layout.
 
 use std::{collections::BTreeMap, io::Write};
 
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{Pair, budget::Budget, edit::compression_comment, record::brief};
 
-/// What a file says, summed up.
+/// The contents of a file, summed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Figures {
     pub(crate) comment: Option<Vec<u8>>,
@@ -44,12 +44,12 @@ pub(crate) struct Sum {
 pub(crate) struct SubInfo {
     pub(crate) name: Vec<u8>,
     pub(crate) flags: u32,
-    /// File, first and last line, where the file says so.
+    /// File, first and last line, if known.
     pub(crate) range: Option<(u32, u32, u32)>,
 }
 
 impl Figures {
-    /// Empty, for inputs of so many bytes.
+    /// Empty, for inputs of this size.
     pub(crate) fn new(source_bytes: u64) -> Self {
         Self { budget: Budget::new("memory for figures", source_bytes, 40 << 20), ..Self::default() }
     }
@@ -129,7 +129,7 @@ impl Figures {
         Ok(())
     }
 
-    /// Adds another file's figures: same subs by name, same files by path or number.
+    /// Adds another file's figures: equal subs by name, equal files by path or number.
     pub(crate) fn absorb(&mut self, other: Self) -> Result<()> {
         let fids = self.fids_of(&other)?;
         let fid = |number: u32| fids.get(&number).copied().unwrap_or(number);
@@ -137,7 +137,7 @@ impl Figures {
             self.add_line((fid(file), line), sum)?;
         }
         let sids = self.sids_of(&other.subs, &fid)?;
-        // A number without a name keeps its number, if that is free of meaning.
+        // A number without a name is kept, unless it is already in use.
         let sid = |number: u32| sids.get(&number).copied().unwrap_or(number);
         for ((caller, callee), sum) in other.edges {
             self.add_edge((sid(caller), sid(callee)), sum)?;
@@ -191,19 +191,19 @@ impl Figures {
         Ok(sids)
     }
 
-    /// Forgets all figures; what describes the run and its subs stays.
+    /// Removes all figures; the description of the run and its subs is kept.
     pub(super) fn clear(&mut self) {
         self.lines.clear();
         self.edges.clear();
         self.sites.clear();
     }
 
-    /// The value of an attribute; of a repeated one the last.
+    /// The value of an attribute; the last one if it is repeated.
     pub(crate) fn attribute(&self, key: &[u8]) -> Option<&[u8]> {
         self.attributes.iter().rev().find(|(known, _)| known == key).map(|(_, value)| value.as_slice())
     }
 
-    /// Writes the document's layout.
+    /// Writes the documented layout.
     pub(crate) fn write<W: Write>(&mut self, out: W, level: Option<u8>) -> Result<W> {
         self.note_losses();
         self.clean_names();
@@ -231,13 +231,13 @@ impl Figures {
         }
     }
 
-    /// The document wants UTF-8, and a control character would make a name look like something else.
+    /// The documentation requires UTF-8, and a control character would make a name look like something else.
     fn clean_names(&mut self) {
         for sub in self.subs.values_mut().filter(|sub| !is_clean(&sub.name)) {
             self.loss.lose("names that are not clean UTF-8, which are escaped", || brief(&sub.name));
             sub.name = Text(&sub.name).to_string().into_bytes();
         }
-        // An escaped name is longer, and what is too long for a name is none to who reads it.
+        // An escaped name is longer, and readers do not accept a name that is too long.
         for sub in self.subs.values_mut().filter(|sub| sub.name.len() > MAX_NAME) {
             self.loss.lose("ends of very long names", || brief(&sub.name));
             let end = String::from_utf8_lossy(&sub.name).floor_char_boundary(MAX_NAME);
@@ -294,7 +294,7 @@ impl Figures {
     }
 }
 
-/// The head of a chunk with so many bytes.
+/// The head of a chunk of this length.
 pub(super) fn chunk(tag: Tag, form: Form, length: u64) -> Result<Record<'static>> {
     let too_long = |_| Error::limit("bytes in one chunk", length, u32::MAX.into());
     Ok(Record::Chunk(Chunk::new(tag, u32::try_from(length).map_err(too_long)?, form)))

@@ -1,6 +1,6 @@
 //! Every rule of the dialect, in one table.
 //!
-//! Severity error means that the file breaks a rule of Pynytprof's document.
+//! Severity error means that the file breaks a documented rule of Pynytprof.
 
 traceloom_core::rules! { "pynytprof":
     ANCESTOR "ancestor" Error

@@ -1,46 +1,46 @@
-//! Recognizes what a chunk holds: the tool wrote the same tags with many contents.
+//! Detects what a chunk holds: the tool wrote the same tags with many kinds of contents.
 
 use traceloom_core::{Limits, Result, Source, Window};
 
 use super::raw::{FIGURES_BYTES, Form, Integers, Layout, Tag, VISIT_BYTES};
 
-/// What is known about a file when a chunk is met.
+/// What is known about a file when a chunk is reached.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Context {
-    /// How an earlier chunk stores its integers, so this one does too.
+    /// How an earlier chunk stores its integers; this one uses the same form.
     pub(super) integers: Integers,
-    /// Subs have line ranges, so calls have places.
+    /// Whether subs have line ranges, so that calls have locations.
     pub(super) has_ranges: bool,
 }
 
-/// A chunk's contents, all of them in the source.
+/// A chunk's contents in the source.
 pub(super) struct Contents<'a> {
     pub(super) source: &'a Source,
     pub(super) start: u64,
     pub(super) length: u64,
-    /// The chunk says that it is longer, and the file is cut.
+    /// Whether the chunk claims to be longer, so that the file is truncated.
     pub(super) is_cut: bool,
 }
 
-/// Names longer than this are no names.
+/// Maximum length of a name.
 pub(super) const MAX_NAME: usize = 1 << 16;
-/// No file has so many; four letters of a name, taken for a number, are more.
+/// No file has this many lines; four letters of a name, taken as a number, are more.
 const MAX_LINES: u32 = 1 << 24;
 
-/// How much like what the tool writes the items have to be.
+/// How closely the items have to match what the tool writes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Trust {
     /// Fields of the right sizes.
     Sizes,
-    /// Names that are names, too.
+    /// Also valid names.
     Names,
-    /// Numbers that mean something, too: flags of 0, first lines before last ones.
+    /// Also plausible numbers: flags of 0, first lines before last ones.
     Numbers,
 }
 
-/// Forms in the order in which they are tried. The same bytes can be a sub of 9 bytes' name and a visit, or a
-/// sub with its lines and two subs without, so that what nothing else looks like comes first: the document's
-/// own form is never taken for another.
+/// Forms in the order in which they are tried. The same bytes can be a sub with a name of 9 bytes or a visit, or a sub
+/// with lines or two subs without, so the most distinctive form comes first: the documented form is never mistaken for
+/// another.
 const D_FORMS: &[(Form, Trust)] = &[
     (Form::Subs, Trust::Numbers),
     (Form::Visits, Trust::Sizes),
@@ -49,11 +49,11 @@ const D_FORMS: &[(Form, Trust)] = &[
     (Form::Ranges, Trust::Names),
 ];
 
-/// The same if other chunks have integers of variable length: such lists and names are unlike anything else.
+/// The same if other chunks have integers of variable length: such lists and names are distinctive.
 const VARIED_D_FORMS: &[(Form, Trust)] =
     &[(Form::Visits, Trust::Sizes), (Form::Subs, Trust::Numbers), (Form::Ranges, Trust::Numbers)];
 
-/// Layouts to try, and how much they have to be like what the tool writes.
+/// Layouts to try, and how closely they have to match what the tool writes.
 fn candidates(tag: Tag, context: Context) -> Vec<(Layout, Trust)> {
     let is_varied = context.integers != Integers::Fixed;
     let integers = if is_varied { context.integers } else { Integers::Variable };
@@ -112,12 +112,12 @@ impl Contents<'_> {
         while scan.left > 0 {
             match scan.item(layout)? {
                 Some(()) => {}
-                // A piece of a first sub is all that is left of the document's form.
+                // Part of a first sub is all that is left of the documented form.
                 None => return Ok(self.is_cut && scan.ran_out && (scan.items > 0 || is_last_resort)),
             }
             scan.items += 1;
             if scan.has_ended {
-                // A list that is over is not cut.
+                // A list that has ended is not truncated.
                 return Ok(scan.left == 0 && !self.is_cut);
             }
         }
@@ -137,7 +137,7 @@ struct Scan {
 
 impl Scan {
     fn new(contents: &Contents<'_>, trust: Trust) -> Self {
-        // No larger than the chunk: a file may have very many small ones.
+        // No larger than the chunk, because a file may have very many small ones.
         let window_bytes = usize::try_from(contents.length).unwrap_or(usize::MAX).clamp(16, 64 << 10);
         let mut window =
             Window::new(contents.source.clone(), &Limits::with(|limits| limits.window_bytes = window_bytes));
@@ -231,7 +231,7 @@ impl Scan {
     }
 }
 
-/// Whether these bytes can be meant as a name: UTF-8 without control characters.
+/// Whether these bytes are plausible as a name: UTF-8 without control characters.
 pub(super) fn is_clean(name: &[u8]) -> bool {
     std::str::from_utf8(name).is_ok_and(|name| !name.chars().any(char::is_control))
 }

@@ -19,11 +19,11 @@ pub(crate) fn info(source: &Source, options: &Options) -> Result<(Info, Findings
     Ok((info, reader.into_findings()))
 }
 
-/// Rows of a table that are shown.
+/// Maximum number of rows shown per table.
 const SHOWN: usize = 10;
-/// Chunks of which the tags are shown; the document has four.
+/// Maximum number of chunks whose tags are shown; the documentation has four.
 const SHOWN_CHUNKS: usize = 40;
-/// Subs and files of which the names are kept, and how much of each.
+/// Maximum number of subs and files whose names are kept, and the maximum length of each.
 const NAMED: usize = 1 << 16;
 const NAME_BYTES: usize = 200;
 
@@ -46,7 +46,7 @@ struct Survey {
     unexplained_bytes: u64,
     sub_names: HashMap<u32, String>,
     file_names: HashMap<u32, String>,
-    /// The most expensive so far, sorted.
+    /// The most expensive lines so far, sorted.
     top_lines: Vec<Line>,
     top_edges: Vec<Edge>,
 }
@@ -102,7 +102,7 @@ impl Survey {
     }
 
     fn info(self, dialect: &str) -> Info {
-        // The name of the format stands before it already.
+        // The name of the format already precedes it.
         let form = dialect.strip_prefix("Pynytprof").unwrap_or(dialect).trim_start_matches([',', ' ']);
         let form = if form.is_empty() { "by its document" } else { form };
         let mut info = Info { version: format!("({form})"), ..Info::default() };
@@ -125,7 +125,7 @@ impl Survey {
         info.fact("subs", self.subs);
         info.fact("edges", self.edges);
         info.fact("edge_calls", self.edge_calls);
-        // Forms that the document does not have.
+        // Undocumented forms.
         let others = [("files", self.files), ("visits", self.visits), ("call_places", self.sites)];
         let others = others.into_iter().chain([("unexplained_bytes", self.unexplained_bytes)]);
         others.filter(|(_, count)| *count > 0).for_each(|(name, count)| info.fact(name, count));
@@ -154,7 +154,7 @@ impl Survey {
     }
 }
 
-/// Adds an item to the few that cost most; of equal ones the first stays in front.
+/// Adds an item to the few most expensive ones; of equal ones, the first stays in front.
 fn keep_top<T>(top: &mut Vec<T>, item: T, cost: impl Fn(&T) -> u64) {
     let at = top.partition_point(|other| Reverse(cost(other)) <= Reverse(cost(&item)));
     if at < SHOWN {

@@ -1,4 +1,4 @@
-//! One record inside a chunk: its length, its fields, its bytes.
+//! One record inside a chunk: its length, fields and bytes.
 
 use traceloom_core::{ByteOrder, Cursor};
 
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::Pair;
 
-/// The length of the item at the front, or how many bytes are needed to tell.
+/// The length of the item at the front, or how many bytes are needed to determine it.
 pub(super) fn measure(layout: Layout, bytes: &[u8]) -> Result<usize, usize> {
     let fixed = |len: usize| if bytes.len() >= len { Ok(len) } else { Err(len) };
     let integers = |start| integers_end(layout, bytes, start);
@@ -108,7 +108,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// Lays an item out; false if a chunk of this layout cannot hold it.
+/// Encodes an item; returns false if a chunk of this layout cannot hold it.
 pub(super) fn encode(layout: Layout, record: &Record<'_>, out: &mut Vec<u8>) -> bool {
     let integers = |numbers: &[u32], out: &mut Vec<u8>| {
         numbers.iter().for_each(|number| layout.integers.put(*number, out));

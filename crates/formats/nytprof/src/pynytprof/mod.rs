@@ -1,4 +1,4 @@
-//! The dialect of Pynytprof: the layout of its document, and every other that the tool wrote.
+//! Pynytprof's dialect: the documented layout, and every other one that the tool wrote.
 
 mod check;
 pub mod edit;
@@ -26,7 +26,7 @@ pub use self::{
 };
 use crate::{dialect, variant::with_levels};
 
-/// The dialect as data.
+/// The dialect's descriptor.
 pub static FORMAT: Format = Format::new("pynytprof", "Pynytprof")
     .extensions(&["pynytprof", "out", "nytprof"])
     .variants(&with_levels(Variant::new("document", "as its document says, not compressed")))

@@ -1,7 +1,7 @@
-//! Finds the chunks of files that store no lengths, so that only their contents tell where each one ends.
+//! Finds the chunks of files without lengths, where only the contents show where each chunk ends.
 //!
-//! Two writers made such files. One wrote the items of S, F, D and C without tags; D then has as many visits as S has
-//! calls, and the one file of F is number 1 with string 0. The other wrote the tags alone.
+//! Two writers made such files. One wrote the items of S, F, D and C without tags; then D has as many visits as S has
+//! calls, and the only file of F is number 1 with string 0. The other wrote only the tags.
 
 use traceloom_core::{Limits, Result, Source, Window};
 
@@ -12,17 +12,17 @@ use super::{
     tokens,
 };
 
-/// Where the chunks of a file lie.
+/// The positions of the chunks of a file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Plan {
     pub(super) chunks: Vec<Chunk>,
-    /// They explain the file up to its end, or up to the records that follow them.
+    /// Whether they explain the file up to its end, or up to the records that follow them.
     pub(crate) is_whole: bool,
 }
 
-/// The one entry of F: file 1, string 0.
+/// The only entry of F: file 1, string 0.
 const FILES: [u8; 8] = [1, 0, 0, 0, 0, 0, 0, 0];
-/// Places at which F may seem to be; each costs a look at the visits that follow.
+/// Maximum number of offsets at which F may seem to be; each costs a check of the visits that follow.
 const MAX_TRIES: usize = 16;
 
 /// Part of a file.
@@ -40,7 +40,7 @@ impl Part<'_> {
         window
     }
 
-    /// Where the records that imitate the real stream end; they may stand between the process and the chunks.
+    /// Where the records that imitate the real stream end; they may be between the process and the chunks.
     pub(crate) fn tokens_end(&self) -> Result<u64> {
         let mut window = self.window(self.start);
         while tokens::starts(window.fill(64)?) {
@@ -61,7 +61,7 @@ impl Part<'_> {
         Ok(window.offset())
     }
 
-    /// The chunks if they have neither tags nor lengths. A plan that is not whole is that of a file that was cut.
+    /// The chunks if they have neither tags nor lengths. If the plan is not whole, the file was truncated.
     pub(crate) fn bare(&self) -> Result<Plan> {
         let mut window = self.window(self.start);
         let (mut calls, mut tries) = (0u64, 0);
@@ -112,7 +112,7 @@ impl Part<'_> {
         Ok(builder.plan)
     }
 
-    /// Where a list of so many visits ends, or where it stops being one.
+    /// Where a list of `count` visits ends, or where it stops being one.
     fn visits_end(&self, start: u64, count: u64) -> Result<VisitsEnd> {
         if count == 0 {
             return Ok(VisitsEnd { at: start, has_ended: true });
@@ -172,7 +172,7 @@ struct VisitsEnd {
     has_ended: bool,
 }
 
-/// Adds chunks that follow each other.
+/// Adds consecutive chunks.
 struct Builder {
     plan: Plan,
     framing: Framing,

@@ -1,27 +1,27 @@
-//! Numbers and layouts of the dialect, shared by reading and writing. All numbers are little-endian.
+//! Numbers and layouts of the dialect, shared by the reader and the writer. All numbers are little-endian.
 
 use std::fmt;
 
 use crate::raw::{get_integer, put_integer};
 
-/// Bytes of the process record: tag, two numbers, a time.
+/// Size of the process record: tag, two numbers, a time.
 pub const PROCESS_BYTES: usize = 17;
-/// The same with a length behind the tag, as the last C writer has it.
+/// The same with a length after the tag, as written by the latest C writer.
 pub const LENGTH_PROCESS_BYTES: usize = 21;
-/// Bytes of a chunk's tag and length.
+/// Size of a chunk's tag and length.
 pub const CHUNK_HEAD: usize = 5;
-/// Bytes of a line's or an edge's figures.
+/// Size of a line's or an edge's figures.
 pub const FIGURES_BYTES: usize = 28;
-/// Bytes of a visit in a list of statements.
+/// Size of a visit in a list of statements.
 pub const VISIT_BYTES: usize = 17;
-/// The unit of time that the document fixes.
+/// The documented unit of time.
 pub const TICKS_PER_SEC: u32 = 10_000_000;
 
-/// Attributes that the document asks for, in its order.
+/// The required attributes, in the documented order.
 pub const ATTRIBUTES: [&str; 8] =
     ["basetime", "application", "perl_version", "nv_size", "clock_mod", "ticks_per_sec", "osname", "hz"];
 
-/// Options with the values that the tool always writes. The document names the first and the last.
+/// Options with the values that the tool always writes. The documentation names the first and the last.
 pub const OPTIONS: [(&str, &str); 17] = [
     ("subs", "1"),
     ("blocks", "0"),
@@ -59,7 +59,7 @@ traceloom_core::named_number! {
         F = b'F',
         /// Version, in the binary ancestor.
         H = b'H',
-        /// The process, where it has a length.
+        /// The process, if it has a length.
         P = b'P',
         /// Figures of lines.
         S = b'S',
@@ -74,7 +74,7 @@ impl Tag {
         self.name().is_some()
     }
 
-    /// Its place in the document's order, if it has one.
+    /// Its position in the documented order, if it has one.
     pub const fn rank(self) -> Option<u8> {
         match self {
             Self::S => Some(1),
@@ -86,7 +86,7 @@ impl Tag {
     }
 }
 
-/// What a chunk holds.
+/// The contents of a chunk.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Form {
@@ -102,7 +102,7 @@ pub enum Form {
     Visits,
     /// `C`: caller, callee, calls, then two times in 8 bytes.
     Edges,
-    /// `C`: file, line, callee, then two times in 8 bytes; goes with [`Form::Ranges`].
+    /// `C`: file, line, callee, then two times in 8 bytes; used with [`Form::Ranges`].
     SiteCalls,
     /// `F`: file, flags, size, time of change, path up to a NUL.
     Files,
@@ -113,7 +113,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// A few words.
+    /// A name of a few words.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Raw => "raw",
@@ -129,7 +129,7 @@ impl Form {
         }
     }
 
-    /// How many integers an item has, in front of its times or its name.
+    /// Number of integers that an item has, before its times or its name.
     pub(crate) const fn integers(self) -> usize {
         match self {
             Self::Raw | Self::Properties => 0,
@@ -147,14 +147,15 @@ pub enum Integers {
     /// In 4 bytes.
     #[default]
     Fixed,
-    /// As the real stream has them.
+    /// As in the real stream.
     Variable,
-    /// Seven bits per byte: an attempt at the real ones, which agrees up to 127.
+    /// Seven bits per byte: an attempt at the real encoding, which agrees up to 127.
     Septets,
 }
 
 impl Integers {
-    /// Reads an integer; `None` if the bytes end early or no writer chooses them, so that they would not come out again.
+    /// Reads an integer; `None` if the bytes end early, or if no writer writes them, so that they could not be
+    /// reproduced.
     pub fn get(self, bytes: &[u8]) -> Option<(u32, usize)> {
         match self {
             Self::Fixed => bytes.first_chunk().map(|bytes| (u32::from_le_bytes(*bytes), 4)),
@@ -192,10 +193,10 @@ impl Integers {
     }
 }
 
-/// How the items of a chunk are laid out.
+/// How the items of a chunk are stored.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Layout {
-    /// What they are.
+    /// The form of the items.
     pub form: Form,
     /// How their integers are stored.
     pub integers: Integers,
@@ -218,20 +219,20 @@ impl fmt::Display for Layout {
     }
 }
 
-/// What stands in front of the items of a chunk.
+/// What precedes the items of a chunk.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum Framing {
     /// Tag and length.
     #[default]
     Length,
-    /// The tag alone.
+    /// Only the tag.
     Tag,
     /// Nothing.
     None,
 }
 
 impl Framing {
-    /// Bytes in front of the items.
+    /// Number of bytes before the items.
     pub const fn head_bytes(self) -> usize {
         match self {
             Self::Length => CHUNK_HEAD,
@@ -240,7 +241,7 @@ impl Framing {
         }
     }
 
-    /// A word.
+    /// The name of the framing.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Length => "length",

@@ -1,16 +1,16 @@
-//! Header and records of the dialect: all that a file holds, borrowed and lossless.
+//! Header and records of the dialect: everything in a file, borrowed and lossless.
 
 use traceloom_core::{Describe, Fields};
 
 use super::raw::{Form, Framing, Layout, Tag};
 use crate::{Dialect, Pair};
 
-/// How the file begins, and which form it has.
+/// The start of the file, and its form.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Header {
     /// The form.
     pub dialect: Dialect,
-    /// What comes before the first record: the line with the version, or the ancestor's binary header.
+    /// The bytes before the first record: the line with the version, or the ancestor's binary header.
     pub head: Vec<u8>,
 }
 
@@ -23,13 +23,13 @@ impl Default for Header {
 /// The process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Process {
-    /// Its number.
+    /// Process number.
     pub pid: u32,
-    /// Its parent's number.
+    /// Process number of the parent.
     pub ppid: u32,
     /// Seconds since 1970.
     pub time: f64,
-    /// Whether a length of 16 stands behind the tag.
+    /// Whether a length of 16 follows the tag.
     pub has_length: bool,
 }
 
@@ -39,21 +39,21 @@ impl From<&crate::PidStart<'_>> for Process {
     }
 }
 
-/// Begins a chunk; its records follow.
+/// The head of a chunk; its records follow.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Chunk {
-    /// What kind of chunk.
+    /// The kind of chunk.
     pub tag: Tag,
-    /// Bytes that should follow.
+    /// Number of bytes that should follow.
     pub length: u32,
-    /// How they are laid out; not stored.
+    /// How the contents are stored; not in the file.
     pub layout: Layout,
     /// Which of tag and length are stored.
     pub framing: Framing,
 }
 
 impl Chunk {
-    /// A chunk as the document has it, with tag, length and integers of 4 bytes.
+    /// A chunk as documented, with tag, length and integers of 4 bytes.
     pub fn new(tag: Tag, length: u32, form: Form) -> Self {
         Self { tag, length, layout: form.into(), framing: Framing::Length }
     }
@@ -66,29 +66,29 @@ pub struct Line {
     pub fid: u32,
     /// Line.
     pub line: u32,
-    /// How often it was reached.
+    /// Number of visits.
     pub calls: u32,
-    /// Time with what it called; the tool measures the time since the event before.
+    /// Total time; the tool measures the time since the previous event.
     pub inc_ticks: u64,
-    /// Time without what it called; the tool measures the time until the next event.
+    /// Self time; the tool measures the time until the next event.
     pub exc_ticks: u64,
 }
 
 /// A sub.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Sub<'a> {
-    /// Its number.
+    /// Number of the sub.
     pub sid: u32,
     /// Always 0 so far.
     pub flags: u32,
-    /// Its name, without the NUL.
+    /// Name, without the NUL.
     pub name: &'a [u8],
 }
 
-/// A sub with its place.
+/// A sub with its source range.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Range<'a> {
-    /// Its number.
+    /// Number of the sub.
     pub sid: u32,
     /// File.
     pub fid: u32,
@@ -96,7 +96,7 @@ pub struct Range<'a> {
     pub first_line: u32,
     /// Last line.
     pub last_line: u32,
-    /// Its name, without the NUL.
+    /// Name, without the NUL.
     pub name: &'a [u8],
 }
 
@@ -116,13 +116,13 @@ pub struct Visit {
 pub struct Edge {
     /// Number of the calling sub.
     pub caller_sid: u32,
-    /// Number of the sub called.
+    /// Number of the called sub.
     pub callee_sid: u32,
-    /// How many.
+    /// Number of calls.
     pub calls: u32,
-    /// Time with what it called.
+    /// Total time.
     pub ticks: u64,
-    /// Time without what it called; the tool writes the same again.
+    /// Self time; the tool writes the total time again.
     pub sub_ticks: u64,
 }
 
@@ -133,20 +133,20 @@ pub struct SiteCalls {
     pub fid: u32,
     /// Line of the calls.
     pub line: u32,
-    /// Number of the sub called.
+    /// Number of the called sub.
     pub sid: u32,
-    /// Time with what it called.
+    /// Total time.
     pub inc_ticks: u64,
-    /// Time without what it called.
+    /// Self time.
     pub exc_ticks: u64,
 }
 
 /// A file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct File<'a> {
-    /// Its number.
+    /// Number of the file.
     pub fid: u32,
-    /// As those of the real stream.
+    /// The same flags as in the real stream.
     pub flags: u32,
     /// Size in bytes.
     pub size: u32,
@@ -156,32 +156,32 @@ pub struct File<'a> {
     pub path: &'a [u8],
 }
 
-/// One record of a file. A file as the document has it is
-/// `Comment Attribute* Option* Process Chunk Line* Chunk Sub* Chunk Edge* Chunk`.
+/// One record of a file. A file as documented is `Comment Attribute* Option* Process Chunk Line* Chunk Sub* Chunk Edge*
+/// Chunk`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Record<'a> {
     /// A line of text, without `#` and newline.
     Comment(&'a [u8]),
-    /// Something about the run.
+    /// An attribute of the run.
     Attribute(Pair<'a>),
     /// An option.
     Option(Pair<'a>),
-    /// An empty line, as early files have one before the binary part.
+    /// An empty line; early files have one before the binary part.
     Blank,
-    /// From here on the file is compressed, at about this level.
+    /// From here on, the file is compressed, at approximately this level.
     StartDeflate(u8),
-    /// The compressed part is over.
+    /// The end of the compressed part.
     EndDeflate,
     /// The process.
     Process(Process),
-    /// Begins a chunk.
+    /// The head of a chunk.
     Chunk(Chunk),
     /// Figures of a line.
     Line(Line),
     /// A sub.
     Sub(Sub<'a>),
-    /// A sub with its place.
+    /// A sub with its source range.
     Range(Range<'a>),
     /// One visit of a line.
     Visit(Visit),
@@ -197,11 +197,11 @@ pub enum Record<'a> {
     IndexedFile(u32, u32),
     /// An attribute in an early file.
     Property(Pair<'a>),
-    /// A record of the real stream, in files of the last writer.
+    /// A record of the real stream, in files of the latest writer.
     Token(crate::Record<'a>),
-    /// Contents of a chunk that are not understood.
+    /// Contents of a chunk that could not be decoded.
     Payload(&'a [u8]),
-    /// Bytes that no record explains.
+    /// Bytes that belong to no record.
     Residue(&'a [u8]),
 }
 

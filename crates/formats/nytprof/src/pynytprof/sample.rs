@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{Pair, edit::to_pynytprof};
 
-/// The sample, with what it shows.
+/// The sample, with a description.
 pub fn sample() -> Result<Sample> {
     let mut bytes = Vec::new();
     let real = Source::bytes(crate::sample::sample()?.bytes);
@@ -24,12 +24,12 @@ pub fn sample() -> Result<Sample> {
     })
 }
 
-/// Lines of one sub.
+/// Lines per sub.
 const LINES_PER_SUB: u64 = 20;
-/// Subs of one file.
+/// Subs per file.
 const SUBS_PER_FILE: u64 = 50;
 
-/// Writes the figures of so many lines, with their subs and the calls between these; memory does not grow with them.
+/// Writes the figures of `lines` lines, with their subs and the calls between them; memory use does not grow with them.
 pub fn write<W: Write>(out: W, lines: u64) -> Result<W> {
     let subs = lines.div_ceil(LINES_PER_SUB);
     let mut writer = create(out, &Header::default())?;
@@ -64,7 +64,7 @@ pub fn write<W: Write>(out: W, lines: u64) -> Result<W> {
     writer.finish()
 }
 
-/// Bytes of a sub: two numbers, a name of always the same length, and its NUL.
+/// Size of a sub: two numbers, a name of constant length, and its NUL.
 const SUB_BYTES: u64 = 8 + 17 + 1;
 
 fn sub_name(sid: u64) -> String {

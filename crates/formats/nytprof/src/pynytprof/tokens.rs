@@ -1,6 +1,6 @@
-//! Records of the real stream as some commits of the tool wrote them: under other tags, with other integers.
+//! Records of the real stream as some commits of the tool wrote them: with other tags and other integers.
 //!
-//! They come out byte for byte because they are records of the real stream with `odd_bytes`.
+//! They are written back byte for byte because they are records of the real stream with `odd_bytes`.
 
 use super::raw::Integers;
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     raw::Tag,
 };
 
-/// Takes the record at the front apart; the process records are the only ones with the tags of the real stream.
+/// Parses the record at the front; only the process records have the tags of the real stream.
 pub(crate) fn record(bytes: &[u8]) -> Parsed<'_> {
     let tag = bytes.first().copied().ok_or(Stop::Need(1))?;
     let integers = if matches!(tag, 1 | 2) { Integers::Variable } else { Integers::Septets };
@@ -27,7 +27,7 @@ pub(crate) fn record(bytes: &[u8]) -> Parsed<'_> {
     Ok((record, token.at))
 }
 
-/// Whether a record of this kind starts here; a line of figures may start with the same byte.
+/// Whether a record of this kind starts here; the figures of a line may start with the same byte.
 pub(super) fn starts(bytes: &[u8]) -> bool {
     matches!(bytes, [1 | 2, 1..=255, ..]) && matches!(record(bytes), Ok(_) | Err(Stop::Need(_)))
 }
@@ -62,7 +62,7 @@ impl<'a> Token<'a> {
 impl<'a> Take<'a> for Token<'a> {
     fn integer(&mut self) -> Result<u32, Stop> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
-        // Numbers above 28 bits, such as times of change, are stored as the real stream has them.
+        // Numbers above 28 bits, such as modification times, are stored as in the real stream.
         let integers = if rest.first() == Some(&0xff) { Integers::Variable } else { self.integers };
         let stop = if rest.len() < 5 { Stop::Need(self.bytes.len() + 1) } else { Stop::Unknown };
         let (value, len) = integers.get(rest).ok_or(stop)?;
@@ -74,7 +74,7 @@ impl<'a> Take<'a> for Token<'a> {
         Nv::take(self.bytes(8)?, NvLayout::COMMON).ok_or(Stop::Unknown)
     }
 
-    /// A string: its tag, its length, its bytes; the first commit had no tag.
+    /// A string: its tag, its length, its bytes; the first commit wrote no tag.
     fn string(&mut self) -> Result<Str<'a>, Stop> {
         let tag = *self.bytes.get(self.at).ok_or(Stop::Need(self.at + 1))?;
         let is_tagged = matches!(tag, 3 | 4 | 14 | 15);

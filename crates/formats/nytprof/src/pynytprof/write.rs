@@ -1,4 +1,4 @@
-//! Writes the dialect: what was read comes out byte for byte, compressed data with the same content.
+//! Writes the dialect; a file that was read is written back byte for byte, compressed data with the same contents.
 
 use std::io::Write;
 
@@ -17,14 +17,14 @@ use crate::{
 
 /// Starts a file with its first line.
 pub fn create<W: Write>(out: W, header: &Header) -> Result<Writer<W>> {
-    // The ancestor's header may go on with texts.
+    // The ancestor's header may continue with texts.
     let form = if header.dialect == Dialect::Ancestor { Form::Properties } else { Form::Raw };
     Ok(Writer { out: output(out, &header.head), layout: form.into() })
 }
 
 /// Writes one file, record by record, in the order that [`Record`] describes.
 ///
-/// A chunk is written with the length that its record says: the caller knows what will follow.
+/// A chunk is written with the length in its record: the caller knows what will follow.
 #[derive(Debug)]
 pub struct Writer<W: Write> {
     out: Output<W>,
@@ -76,7 +76,7 @@ impl<W: Write> Writer<W> {
         self.out.end_record()
     }
 
-    /// Ends the file; a compressed part that is still open is ended first.
+    /// Ends the file, including an open compressed part.
     pub fn finish(self) -> Result<W> {
         finish(self.out)
     }

@@ -1,4 +1,4 @@
-//! What to do where no record can be read.
+//! What to do if no record can be read.
 
 use traceloom_core::{Finding, Position, Result};
 
@@ -18,7 +18,7 @@ impl Reader {
         match stop {
             Stop::Need(needed) => {
                 self.state = State::Residue;
-                // A cut inside the compressed part is told once, as what it is.
+                // A truncation inside the compressed part is reported once, as such.
                 if !self.is_cut_inflating() {
                     let cut = Finding::new(&TRUNCATED, position).with("record", tag.to_string());
                     self.checker.findings.report(cut.with("needed", needed).with("left", left))?;
@@ -58,7 +58,7 @@ impl Reader {
         }
     }
 
-    /// The profiler writes a script's name as it is, with its newlines: what follows one is no record.
+    /// The profiler writes a script's name unchanged, with its newlines: the text after one is not a record.
     fn stray_lines(&mut self) -> Result<Option<usize>> {
         let mut searched = 0;
         loop {

@@ -28,7 +28,7 @@ impl Reader {
         Ok(Step::StartDeflate { offset: position.offset, level })
     }
 
-    /// The part's bytes are all read.
+    /// Called when all bytes of the part have been read.
     pub(super) fn end_of_part(&mut self) -> Result<Step> {
         let position = self.position();
         let outcome = self.inflater.as_ref().and_then(Inflater::outcome);

@@ -1,4 +1,4 @@
-//! Walks the records of a real stream, front to back, through the compressed part as well.
+//! Walks the records of a real stream, front to back, including the compressed part.
 
 mod damage;
 mod deflate;
@@ -48,7 +48,7 @@ pub struct Reader {
     nv: Option<NvLayout>,
 }
 
-/// The name that marks an offset in the decompressed bytes.
+/// The field name that marks an offset in the decompressed bytes.
 pub const INFLATED: &str = "inflated";
 
 /// Which bytes the window shows.
@@ -69,7 +69,7 @@ enum State {
     Done,
 }
 
-/// What the next record is; its bytes are in the window.
+/// The kind of the next record; its bytes are in the window.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Done,
@@ -81,16 +81,16 @@ enum Step {
     EndDeflate { offset: u64 },
 }
 
-/// No record without a string is longer, and the first byte after it is in sight too.
+/// No record without a string is longer, and the first byte after it is also visible.
 const AHEAD: usize = 64;
-/// Bytes that a wrong guess at the layout of numbers may ask for.
+/// Maximum number of bytes that a wrong guess of the number layout may request.
 const MAX_PROBED: usize = 1 << 20;
 
 impl Reader {
     fn new(source: Source, options: &Options) -> Result<Self> {
         let length = source.len()?;
         let mut limits = options.limits.clone();
-        // A string is kept whole. What a small file unpacks to must not ask for more memory than the file is worth.
+        // A string is kept completely. The contents of a small file must not take more memory than the file justifies.
         let worth = (16 << 20) + usize::try_from(length).unwrap_or(usize::MAX / 4);
         limits.record_bytes = limits.record_bytes.min(worth);
         let mut reader = Self {
@@ -113,7 +113,7 @@ impl Reader {
         self.nv
     }
 
-    /// Whether the records that come now are compressed in the file.
+    /// Whether the current records are compressed in the file.
     pub fn is_inflating(&self) -> bool {
         self.part == Part::Inflated
     }
@@ -193,7 +193,7 @@ impl Reader {
         }
     }
 
-    /// The length of the record at the front, made available whole.
+    /// The length of the record at the front, which is made available completely.
     fn measure(&mut self, layout: NvLayout, max: usize) -> Result<Result<usize, Stop>> {
         loop {
             match parse::record(self.window.bytes(), layout) {
@@ -208,7 +208,7 @@ impl Reader {
         }
     }
 
-    /// Decides on the next record and applies all rules to it; what is left to do cannot fail.
+    /// Determines the next record and applies all rules to it; the remaining work cannot fail.
     #[inline]
     fn step(&mut self) -> Result<Step> {
         match self.state {

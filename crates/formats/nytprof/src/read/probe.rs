@@ -1,4 +1,4 @@
-//! What a file does not say plainly: how its numbers are stored, and what its first line means.
+//! What a file does not state explicitly: how its numbers are stored, and what its first line means.
 
 use traceloom_core::{ByteOrder, Finding, Result};
 
@@ -11,7 +11,8 @@ use crate::{
 };
 
 impl Reader {
-    /// Only the size of the numbers is declared; their layout is what makes sense of the first record that has one.
+    /// Only the size of the numbers is declared; their layout is the one in which the first record with a number makes
+    /// sense.
     pub(super) fn decide_layout(&mut self) -> Result<NvLayout> {
         let declared = self.checker.nv_size;
         let size = declared.map_or(8, |size| size as usize);
@@ -61,7 +62,7 @@ impl Reader {
     }
 }
 
-/// Reads the first line as C's `sscanf` does: spaces are free, and what follows the numbers is not looked at.
+/// Parses the first line like C's `sscanf`: spaces are optional, and everything after the numbers is ignored.
 pub(super) fn parse_version(line: &[u8]) -> Option<Header> {
     let rest = line.strip_prefix(b"NYTProf")?;
     let (major, rest) = take_number(rest)?;

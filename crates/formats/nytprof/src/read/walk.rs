@@ -1,4 +1,4 @@
-//! The quick way through a file: runs of events in one loop.
+//! The fast path through a file: runs of events in one loop.
 
 use traceloom_core::{Located, Result};
 
@@ -14,9 +14,9 @@ const DISCOUNT: u8 = Tag::DISCOUNT.0;
 const SUB_RETURN: u8 = Tag::SUB_RETURN.0;
 
 impl Reader {
-    /// Hands over the events at the front that no rule has anything to say about.
+    /// Passes on the events at the front that break no rule.
     ///
-    /// The kind of a record is known at each call, so that an inlined visitor has no choice left to make.
+    /// The kind of record is known at each call, so an inlined visitor needs no branch.
     #[inline]
     pub(super) fn walk_run<E>(
         &mut self,

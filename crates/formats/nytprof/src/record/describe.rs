@@ -150,7 +150,7 @@ fn string(fields: &mut dyn Fields, name: &'static str, flag: &'static str, text:
     }
 }
 
-/// A number that a double cannot hold is told with its bytes, so that nothing is lost.
+/// A number that a double cannot hold is listed with its bytes, so that nothing is lost.
 fn wide(fields: &mut dyn Fields, name: &'static str, number: &Nv) {
     if !number.is_double() || number.value().is_nan() {
         fields.bytes(name, number.bytes());

@@ -1,4 +1,4 @@
-//! Header and records: all that a stream holds, borrowed and lossless.
+//! Header and records: everything in a stream, borrowed and lossless.
 
 mod describe;
 
@@ -18,9 +18,9 @@ pub struct Header {
     pub major: u32,
     /// Minor version of the format; 0 so far.
     pub minor: u32,
-    /// What stands between the version and the end of the line, which should be nothing.
+    /// The text between the version and the end of the line, which should be empty.
     pub rest: Vec<u8>,
-    /// The line as stored where the numbers are spelled in another way than plainly; else empty.
+    /// The line as stored if the numbers are spelled unusually; otherwise empty.
     pub odd_line: Vec<u8>,
 }
 
@@ -31,7 +31,7 @@ impl Default for Header {
 }
 
 impl Header {
-    /// The line as a writer lays it out, with its newline.
+    /// The line as a writer writes it, with its newline.
     pub fn line(&self) -> Vec<u8> {
         if !self.odd_line.is_empty() {
             return self.odd_line.clone();
@@ -44,9 +44,9 @@ impl Header {
 /// A stored string.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub struct Str<'a> {
-    /// Its bytes: UTF-8, or Latin-1, or anything a file system allows.
+    /// The bytes: UTF-8, or Latin-1, or anything that a file system allows.
     pub bytes: &'a [u8],
-    /// Whether the file calls it UTF-8; the profiler never does, not even where it is.
+    /// Whether the file marks it as UTF-8; the profiler never does, even if it is.
     pub is_utf8: bool,
 }
 
@@ -62,8 +62,8 @@ impl<'a> Str<'a> {
     }
 }
 
-/// Decodes a name: the profiler stores one that fits Latin-1 as Latin-1, any other as UTF-8, and
-/// nothing says which; bytes that are valid UTF-8 are all but never meant as Latin-1.
+/// Decodes a name: the profiler stores a name as Latin-1 if possible and as UTF-8 otherwise, and nothing says which;
+/// bytes that are valid UTF-8 are almost never meant as Latin-1.
 pub fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
@@ -71,7 +71,7 @@ pub fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Stored text for a message; a long one is cut, because findings are kept.
+/// Stored text for a message; a long one is shortened, because findings are kept.
 pub(crate) fn brief(bytes: &[u8]) -> String {
     const MAX_BYTES: usize = 160;
     match bytes.get(..MAX_BYTES) {
@@ -83,9 +83,9 @@ pub(crate) fn brief(bytes: &[u8]) -> String {
 /// A line `key=value`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Pair<'a> {
-    /// What stands before the first `=`.
+    /// The text before the first `=`.
     pub key: &'a [u8],
-    /// What stands behind it, without the newline; `None` where there is no `=`.
+    /// The text after it, without the newline; `None` if there is no `=`.
     pub value: Option<&'a [u8]>,
 }
 
@@ -104,40 +104,40 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// A process begins.
+/// A process starts.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct PidStart<'a> {
-    /// Its number.
+    /// Process number.
     pub pid: u32,
-    /// Its parent's number.
+    /// Process number of the parent.
     pub ppid: u32,
     /// Seconds since 1970.
     pub time: Nv,
-    /// The record as stored, where a writer would lay it out in another way.
+    /// The record as stored, if a writer would write it differently.
     pub odd_bytes: Option<&'a [u8]>,
 }
 
 /// A process ends.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct PidEnd<'a> {
-    /// Its number.
+    /// Process number.
     pub pid: u32,
     /// Seconds since 1970.
     pub time: Nv,
-    /// The record as stored, where a writer would lay it out in another way.
+    /// The record as stored, if a writer would write it differently.
     pub odd_bytes: Option<&'a [u8]>,
 }
 
 /// A file, or a string eval.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct NewFid<'a> {
-    /// Its number.
+    /// Number of the file.
     pub fid: u32,
-    /// Of an eval: the file with the eval. Else 0.
+    /// For an eval: the file that contains it. Otherwise 0.
     pub eval_fid: u32,
-    /// Of an eval: the line of the eval. Else 0.
+    /// For an eval: the line that contains it. Otherwise 0.
     pub eval_line: u32,
-    /// What it is.
+    /// Flags of the file.
     pub flags: FidFlags,
     /// Size in bytes; the profiler writes 0.
     pub size: u32,
@@ -145,7 +145,7 @@ pub struct NewFid<'a> {
     pub mtime: u32,
     /// Path, or `(eval N)[file:line]`.
     pub name: Str<'a>,
-    /// The record as stored, where a writer would lay it out in another way.
+    /// The record as stored, if a writer would write it differently.
     pub odd_bytes: Option<&'a [u8]>,
 }
 
@@ -159,20 +159,20 @@ impl<'a> NewFid<'a> {
 /// A statement.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct TimeLine<'a> {
-    /// Time spent in it; negative where 32 bits were not enough.
+    /// Time spent in it; negative if 32 bits were not enough.
     pub ticks: i32,
     /// File.
     pub fid: u32,
     /// Line.
     pub line: u32,
-    /// The record as stored, where a writer would lay it out in another way.
+    /// The record as stored, if a writer would write it differently.
     pub odd_bytes: Option<&'a [u8]>,
 }
 
-/// A statement, with its surroundings.
+/// A statement, with its block and sub.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct TimeBlock<'a> {
-    /// Time spent in it; negative where 32 bits were not enough.
+    /// Time spent in it; negative if 32 bits were not enough.
     pub ticks: i32,
     /// File.
     pub fid: u32,
@@ -182,7 +182,7 @@ pub struct TimeBlock<'a> {
     pub block_line: u32,
     /// First line of the sub around it.
     pub sub_line: u32,
-    /// The record as stored, where a writer would lay it out in another way.
+    /// The record as stored, if a writer would write it differently.
     pub odd_bytes: Option<&'a [u8]>,
 }
 
@@ -193,7 +193,7 @@ pub struct SubEntry<'a> {
     pub caller_fid: u32,
     /// Line of the call.
     pub caller_line: u32,
-    /// The record as stored, where a writer would lay it out in another way.
+    /// The record as stored, if a writer would write it differently.
     pub odd_bytes: Option<&'a [u8]>,
 }
 
@@ -202,13 +202,13 @@ pub struct SubEntry<'a> {
 pub struct SubReturn<'a> {
     /// Depth of the call, from 1.
     pub depth: u32,
-    /// Ticks in the sub and what it called.
+    /// Total ticks in the sub.
     pub incl_ticks: Nv,
-    /// Ticks in the sub alone.
+    /// Self ticks in the sub.
     pub excl_ticks: Nv,
     /// Name of the sub.
     pub name: Str<'a>,
-    /// The record as stored, where a writer would lay it out in another way.
+    /// The record as stored, if a writer would write it differently.
     pub odd_bytes: Option<&'a [u8]>,
 }
 
@@ -221,11 +221,11 @@ pub struct SrcLine<'a> {
     pub line: u32,
     /// The text with its newline.
     pub text: Str<'a>,
-    /// The record as stored, where a writer would lay it out in another way.
+    /// The record as stored, if a writer would write it differently.
     pub odd_bytes: Option<&'a [u8]>,
 }
 
-/// Where a sub is.
+/// The source range of a sub.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SubInfo<'a> {
     /// File.
@@ -236,11 +236,11 @@ pub struct SubInfo<'a> {
     pub first_line: u32,
     /// Last line.
     pub last_line: u32,
-    /// The record as stored, where a writer would lay it out in another way.
+    /// The record as stored, if a writer would write it differently.
     pub odd_bytes: Option<&'a [u8]>,
 }
 
-/// Calls to a sub, from one sub at one place.
+/// Calls to a sub, from one sub at one call site.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SubCallers<'a> {
     /// File of the calls; 0 marks the sub as not written in Perl.
@@ -251,36 +251,36 @@ pub struct SubCallers<'a> {
     pub caller: Str<'a>,
     /// Number of calls.
     pub count: u32,
-    /// Seconds in the sub and what it called, of outermost calls.
+    /// Total seconds in the sub, of outermost calls.
     pub incl_seconds: Nv,
-    /// Seconds in the sub alone.
+    /// Self seconds in the sub.
     pub excl_seconds: Nv,
-    /// Seconds in the sub and what it called, of recursive calls.
+    /// Total seconds in the sub, of recursive calls.
     pub reci_seconds: Nv,
-    /// Deepest recursion.
+    /// Maximum recursion depth.
     pub depth: u32,
     /// Name of the sub.
     pub called: Str<'a>,
-    /// The record as stored, where a writer would lay it out in another way.
+    /// The record as stored, if a writer would write it differently.
     pub odd_bytes: Option<&'a [u8]>,
 }
 
-/// One record of a stream. A stream is
-/// `(Comment | Attribute | Option | other)* (StartDeflate (…)* EndDeflate)? Residue?`: text may stand anywhere.
+/// One record of a stream. A stream is `(Comment | Attribute | Option | other)* (StartDeflate (…)* EndDeflate)?
+/// Residue?`: text may be anywhere.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Record<'a> {
     /// A line of text, without its newline.
     Comment(&'a [u8]),
-    /// Something about the run.
+    /// An attribute of the run.
     Attribute(Pair<'a>),
     /// An option of the profiler.
     Option(Pair<'a>),
-    /// From here on the file is compressed, at about this level.
+    /// From here on, the file is compressed, at approximately this level.
     StartDeflate(u8),
-    /// The compressed part is over.
+    /// The end of the compressed part.
     EndDeflate,
-    /// A process begins.
+    /// A process starts.
     PidStart(PidStart<'a>),
     /// A process ends.
     PidEnd(PidEnd<'a>),
@@ -288,7 +288,7 @@ pub enum Record<'a> {
     NewFid(NewFid<'a>),
     /// A statement.
     TimeLine(TimeLine<'a>),
-    /// A statement, with its surroundings.
+    /// A statement, with its block and sub.
     TimeBlock(TimeBlock<'a>),
     /// The next statement was already counted.
     Discount,
@@ -298,16 +298,16 @@ pub enum Record<'a> {
     SubReturn(SubReturn<'a>),
     /// A line of source.
     SrcLine(SrcLine<'a>),
-    /// Where a sub is.
+    /// The source range of a sub.
     SubInfo(SubInfo<'a>),
-    /// Calls to a sub, from one sub at one place.
+    /// Calls to a sub, from one sub at one call site.
     SubCallers(SubCallers<'a>),
-    /// Bytes that no record explains.
+    /// Bytes that belong to no record.
     Residue(&'a [u8]),
 }
 
 impl<'a> Record<'a> {
-    /// The record without what only its stored bytes say.
+    /// The record without the peculiarities of its stored bytes.
     #[must_use]
     pub fn canonical(mut self) -> Self {
         if let Some(odd) = self.odd_bytes_mut() {
@@ -316,7 +316,7 @@ impl<'a> Record<'a> {
         self
     }
 
-    /// The bytes as stored, where a writer would lay them out in another way.
+    /// The bytes as stored, if a writer would write them differently.
     pub fn odd_bytes(&self) -> Option<&'a [u8]> {
         let mut copy = *self;
         copy.odd_bytes_mut().and_then(|odd| *odd)

@@ -7,7 +7,7 @@ use std::io::Write;
 
 use traceloom_core::{Result, Sample};
 
-/// The sample, with what it shows.
+/// The sample, with a description.
 pub fn sample() -> Result<Sample> {
     Ok(Sample {
         file_name: "nytprof.out",
@@ -17,7 +17,7 @@ pub fn sample() -> Result<Sample> {
     })
 }
 
-/// Writes a profile of about that many records; memory does not grow with it.
+/// Writes a profile of about `records` records; memory use does not grow with it.
 pub fn write<W: Write>(out: W, records: u64) -> Result<W> {
     modules::write(out, records)
 }

@@ -1,4 +1,4 @@
-//! A program of some modules, as large as wanted, with the profiler's default options: statements and returns.
+//! A program of several modules, of any size, with the profiler's default options: statements and returns.
 
 use std::io::Write;
 
@@ -9,7 +9,7 @@ use crate::{
     raw::FidFlags,
 };
 
-/// Writes a profile of about that many records, not compressed.
+/// Writes a profile of about `records` records, not compressed.
 pub(super) fn write<W: Write>(out: W, records: u64) -> Result<W> {
     let mut program = Program::start(out)?;
     for call in 0..records / RECORDS_PER_CALL {
@@ -26,7 +26,7 @@ const FILES: u32 = 40;
 const START: f64 = 1_700_000_000.0;
 const TICKS_PER_SECOND: f64 = 1e7;
 
-/// A program of some modules with a sub each; sums are kept as the profiler keeps them.
+/// A program of several modules with one sub each; sums are kept like the profiler keeps them.
 struct Program<W: Write> {
     writer: Writer<W>,
     random: u32,
@@ -74,7 +74,7 @@ impl<W: Write> Program<W> {
         Ok(())
     }
 
-    /// Most statements take less than 13 microseconds: one byte of ticks, some two.
+    /// Most statements take less than 13 microseconds: one byte of ticks; some take two.
     fn statement(&mut self, fid: u32, line: u32) -> Result<()> {
         let ticks = if self.below(10) == 0 { 100 + self.below(5000) } else { 1 + self.below(100) };
         self.ticks += u64::from(ticks);

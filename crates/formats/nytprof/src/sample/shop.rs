@@ -1,4 +1,4 @@
-//! A small program that prices orders: it has string evals, discounts and source, and each call as it happened.
+//! A small program that prices orders: it has string evals, discounts and source, and records each call as it happens.
 
 use std::collections::BTreeMap;
 
@@ -94,7 +94,7 @@ struct Program {
     ticks: i64,
     random: u32,
     evals: u32,
-    /// Calls, inclusive and exclusive ticks by place, caller and called.
+    /// Calls, total and self ticks by call site, caller and callee.
     calls: BTreeMap<Call, (u32, i64, i64)>,
 }
 
@@ -134,7 +134,7 @@ impl Program {
         self.writer.write(&Record::NewFid(file))
     }
 
-    /// Numerical Recipes' generator: times that vary, and are the same everywhere.
+    /// Numerical Recipes' generator: times that vary, but are the same everywhere.
     fn some_ticks(&mut self, about: u32) -> i32 {
         self.random = self.random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (about + (self.random >> 16) % about.max(1)) as i32
@@ -146,7 +146,7 @@ impl Program {
         self.writer.write(&Record::TimeLine(TimeLine { ticks, fid, line, odd_bytes: None }))
     }
 
-    /// A call: its body runs in between; what it took is noted for the end.
+    /// A call: its body runs in between; its time is recorded for the end.
     fn call(
         &mut self,
         (fid, line, caller, called): Call,
@@ -227,7 +227,7 @@ impl Program {
         Ok(inner)
     }
 
-    /// A large order looks the customer up in the whole log: what is slow in this program.
+    /// A large order looks the customer up in the whole log, which is the slow part of this program.
     fn discount(&mut self, is_large: bool) -> Result<i64> {
         self.line(2, 15, 11)?;
         if !is_large {
@@ -242,7 +242,7 @@ impl Program {
         })
     }
 
-    /// The first few evals have files of their own; later ones run in the last of them, to keep the sample small.
+    /// The first few evals have separate files; later ones run in the last of them, to keep the sample small.
     fn formula(&mut self) -> Result<()> {
         self.evals += 1;
         let fid = 2 + self.evals.min(4);

@@ -1,4 +1,4 @@
-//! What the tests share: fixtures.
+//! Shared by the tests: fixtures.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::{
@@ -10,11 +10,11 @@ use traceloom_core::{Limits, Options};
 
 /// Folders of profiles that Devel::NYTProf or its library wrote.
 pub(crate) const REAL: &[&str] = &["devel-nytprof-6.12", "synthetic"];
-/// The folder of profiles with something wrong.
+/// The folder of profiles with problems.
 pub(crate) const DAMAGED: &[&str] = &["damaged"];
-/// Folders of files that Pynytprof wrote, damaged copies included.
+/// Folders of files that Pynytprof wrote, including damaged copies.
 pub(crate) const PYNYTPROF: &[&str] = &["pynytprof/a986d58", "pynytprof/damaged", "pynytprof/last", "pynytprof/other"];
-/// The folder of Pynytprof files that broke us once.
+/// The folder of Pynytprof files that once broke the reader.
 pub(crate) const PYNYTPROF_FOUND: &[&str] = &["pynytprof/found"];
 
 /// Name and bytes of each profile in these folders, sorted by name.
@@ -46,12 +46,12 @@ pub(crate) fn read(name: &str) -> Vec<u8> {
     fs::read(&found[0]).unwrap()
 }
 
-/// Options with a window of so many bytes.
+/// Options with a window of this size.
 pub(crate) fn windowed(window_bytes: usize) -> Options {
     Options::default().with_limits(Limits::with(|limits| limits.window_bytes = window_bytes))
 }
 
-/// Name and bytes of all fixtures but those that broke us once.
+/// Name and bytes of all fixtures except those that once broke the reader.
 pub(crate) fn fixtures() -> Vec<(String, Vec<u8>)> {
     profiles(&[REAL, DAMAGED, PYNYTPROF].concat())
 }

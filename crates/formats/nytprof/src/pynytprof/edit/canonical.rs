@@ -1,4 +1,4 @@
-//! Lays a file out as the document says.
+//! Writes a file in the documented layout.
 
 use std::io::Write;
 
@@ -7,7 +7,7 @@ use traceloom_core::{Edited, Options, Result, Source};
 use super::level_of;
 use crate::pynytprof::figures::Figures;
 
-/// Writes `source` as the document says, compressed as `variant` says or as it was.
+/// Writes `source` in the documented layout, compressed as in `variant` or as it was.
 pub fn canonical<W: Write>(source: &Source, out: W, variant: Option<&str>, options: &Options) -> Result<Edited> {
     let (mut figures, findings) = Figures::load(source, options)?;
     let level = match variant {

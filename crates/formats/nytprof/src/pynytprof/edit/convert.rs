@@ -1,4 +1,4 @@
-//! From the dialect to a stream that Devel::NYTProf loads.
+//! Converts the dialect to a stream that Devel::NYTProf loads.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -20,10 +20,10 @@ use crate::{
     record::brief,
 };
 
-/// Writes a file of Pynytprof as a profile that Devel::NYTProf loads, with the figures of lines, calls and edges.
+/// Writes a Pynytprof file as a profile that Devel::NYTProf loads, with the sums of lines, calls and edges.
 ///
-/// Edges have no place, and the original would add those up that share one; so a made-up file has a line
-/// for each caller. Of the two times of a line the exclusive one is kept, which is what NYTProf measures.
+/// Edges have no location, and Devel::NYTProf would sum those that share one, so a made-up file has a line for each
+/// caller. Of the two times of a line, the self time is kept, which is what NYTProf measures.
 pub fn to_nytprof<W: Write>(source: &Source, out: W, variant: Option<&str>, options: &Options) -> Result<Edited> {
     let level = variant.map(level_of).transpose()?.flatten();
     let (figures, findings) = Figures::load(source, options)?;
@@ -38,24 +38,24 @@ pub fn to_nytprof<W: Write>(source: &Source, out: W, variant: Option<&str>, opti
     Ok(Edited { findings, loss: real.loss })
 }
 
-/// Each visit of a line is a record of its own, so a file of a few bytes could ask for any number of them.
+/// Each visit of a line is a separate record, so a file of a few bytes could ask for any number of them.
 const MAX_STATEMENTS: u64 = 4 << 20;
-/// The made-up file whose lines stand for callers.
+/// The made-up file whose lines represent callers.
 const CALLERS: &str = "/pynytprof-callers";
-/// The caller of calls that have a place only.
+/// The caller of calls that only have a location.
 const NOBODY: &[u8] = b"main::RUNTIME";
 const SECONDS_PER_TICK: f64 = 1.0 / TICKS_PER_SEC as f64;
 
 struct Real<W: Write> {
     writer: Writer<W>,
-    /// New file numbers, from 1 without holes.
+    /// New file numbers, from 1 without gaps.
     fids: BTreeMap<u32, u32>,
     loss: Loss,
-    /// Records that visits of lines may still ask for.
+    /// Number of records that visits of lines may still use.
     statements_left: u64,
 }
 
-/// The comment with its producer: where the bytes can be of both dialects, it decides.
+/// The comment with its producer, which decides if the bytes fit both dialects.
 fn signed(comment: &[u8]) -> Vec<u8> {
     match comment.windows(PRODUCER.len()).position(|part| part == PRODUCER) {
         Some(at) => {
@@ -107,7 +107,7 @@ impl<W: Write> Real<W> {
         Ok(())
     }
 
-    /// Defines every file that anything refers to; gives the number of the one for callers.
+    /// Defines every file that anything refers to; returns the number of the one for callers.
     fn write_files(&mut self, figures: &Figures) -> Result<u32> {
         let ranges = figures.subs.values().filter_map(|sub| sub.range).map(|(fid, ..)| fid);
         let sites = figures.sites.keys().map(|(fid, ..)| *fid);
@@ -202,7 +202,7 @@ fn calls<'a>((fid, line): (u32, u32), caller: &'a [u8], called: &'a [u8], sum: &
     })
 }
 
-/// The name of a sub; the tool's own files refer to numbers that have none.
+/// The name of a sub; files of the tool itself refer to numbers without a name.
 fn sub_name(figures: &Figures, sid: u32) -> Vec<u8> {
     figures.subs.get(&sid).map_or_else(|| format!("pynytprof::sub_{sid}").into_bytes(), |sub| sub.name.clone())
 }

@@ -1,4 +1,4 @@
-//! Adds files up.
+//! Merges files by summing them.
 
 use std::io::Write;
 
@@ -6,7 +6,7 @@ use traceloom_core::{Edited, Error, Findings, Options, Result, Source};
 
 use crate::pynytprof::figures::Figures;
 
-/// Adds the figures of all files up.
+/// Sums the figures of all files.
 pub fn merge<W: Write>(sources: &[Source], out: W, options: &Options) -> Result<Edited> {
     if sources.is_empty() {
         return Err(Error::usage("nothing to merge"));

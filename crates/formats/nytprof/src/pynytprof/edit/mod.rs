@@ -1,4 +1,4 @@
-//! Edits of whole files of the dialect; all of them write the document's layout but [`to_nytprof`].
+//! Edits of whole files of the dialect; all except [`to_nytprof`] write the documented layout.
 
 mod canonical;
 mod convert;
@@ -12,7 +12,7 @@ pub use self::{canonical::canonical, convert::to_nytprof, merge::merge, repair::
 use super::FORMAT;
 use crate::variant;
 
-/// The level of compression that a variant asks for: `None` for none.
+/// The compression level of a variant: `None` for no compression.
 pub fn level_of(variant: &str) -> Result<Option<u8>> {
     variant::level_of(&FORMAT, variant)
 }

@@ -1,4 +1,4 @@
-//! Makes a file that keeps the document's rules.
+//! Makes a file that follows the documented rules.
 
 use std::io::Write;
 
@@ -6,7 +6,7 @@ use traceloom_core::{Edited, Options, Result, Source};
 
 use super::canonical;
 
-/// Writes what can be read of `source` as the document says.
+/// Writes the readable parts of `source` in the documented layout.
 pub fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Edited> {
     canonical(source, out, None, options)
 }

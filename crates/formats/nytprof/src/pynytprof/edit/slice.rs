@@ -8,8 +8,8 @@ use crate::pynytprof::figures::Figures;
 
 /// Writes the part of `source` that `slice` describes, which is all of its figures or none.
 ///
-/// The dialect holds sums without times, so that a range is refused unless it is all of time or empty. The only
-/// thread is the process.
+/// The dialect holds sums without times, so a range is refused unless it is all of time or empty. The only thread is
+/// the process.
 pub fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options) -> Result<Edited> {
     if !slice.range.is_all() && !slice.range.is_empty() {
         let message = "a file of Pynytprof holds sums without times, so that no range can be cut out of it";

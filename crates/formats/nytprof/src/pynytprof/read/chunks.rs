@@ -1,4 +1,4 @@
-//! Chunks and what they hold.
+//! Chunks and their contents.
 
 use traceloom_core::{Finding, Position, Records, Result};
 
@@ -18,10 +18,10 @@ use crate::{
     },
 };
 
-/// Ends the process, in files of which the chunks have no lengths.
+/// Ends the process, in files whose chunks have no lengths.
 const PID_END: u8 = crate::raw::Tag::PID_END.0;
 
-/// A record of the real stream, or one that imitates it; only some writers have the tags and integers of the real one.
+/// A record of the real stream, or an imitation; only some writers use the tags and integers of the real one.
 pub(super) fn token(dialect: Dialect, bytes: &[u8]) -> parse::Parsed<'_> {
     let real = parse::record(bytes, NvLayout::COMMON);
     let is_real = match (dialect, real) {
@@ -33,7 +33,7 @@ pub(super) fn token(dialect: Dialect, bytes: &[u8]) -> parse::Parsed<'_> {
 }
 
 impl Reader {
-    /// Behind the process: records of the real stream under other tags, then chunks.
+    /// After the process: records of the real stream under other tags, then chunks.
     pub(super) fn start_chunks(&mut self) -> Result<Step> {
         let (position, dialect) = (self.position(), self.header.dialect);
         if tokens::starts(self.window.fill(64)?) {
@@ -90,7 +90,7 @@ impl Reader {
             self.state = State::Residue;
             return Ok(Step::Again);
         }
-        // A length that no records fill is a lie rather than a sign of a cut.
+        // A length that is not a multiple of the record size is wrong, rather than a sign of truncation.
         let is_lie = matches!(tag, Tag::S | Tag::C) && length.is_some_and(|length| length % 28 != 0);
         let Some(length) = length.filter(|_| !is_cut || !is_lie) else {
             return self.truncated(format!("chunk {tag}"), CHUNK_HEAD as u64 + length.map_or(0, u64::from));
@@ -110,7 +110,7 @@ impl Reader {
         Ok(step)
     }
 
-    /// Starts a chunk of which so many bytes are there.
+    /// Starts a chunk of which this many bytes are available.
     fn enter(&mut self, chunk: Chunk, available: u64, position: Position) -> Result<Step> {
         self.checker.chunk(&chunk, position)?;
         self.state = State::Items(chunk.layout, available);
@@ -126,11 +126,11 @@ impl Reader {
         let len = self.item_len(layout, within)?;
         let Some(len) = len else {
             if layout.form == Form::Raw {
-                // The file has become shorter while it was read.
+                // The file became shorter while it was read.
                 self.state = State::Residue;
                 return Ok(Step::Again);
             }
-            // Only a cut chunk ends inside of an item: the form was chosen because it fits.
+            // Only a truncated chunk ends inside an item, because the form was chosen to fit.
             self.state = State::Items(Form::Raw.into(), left);
             return self.item(Form::Raw.into(), left);
         };
@@ -141,7 +141,7 @@ impl Reader {
         Ok(Step::Item { layout, len })
     }
 
-    /// The length of the item at the front, made available whole; `None` if it is not within its chunk.
+    /// The length of the item at the front, which is made available completely; `None` if it is not within its chunk.
     fn item_len(&mut self, layout: Layout, within: usize) -> Result<Option<usize>> {
         if layout.form == Form::Raw {
             let available = self.window.fill(1)?.len();

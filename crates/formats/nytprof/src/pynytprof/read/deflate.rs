@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Reader {
-    /// The compressed part is small and is needed at any place, so it is unpacked to a temporary file.
+    /// The compressed part is small and needs random access, so it is unpacked to a temporary file.
     pub(super) fn start_deflate(&mut self) -> Result<Step> {
         let offset = self.window.offset();
         self.checker.findings.report(Finding::new(&ZLIB, Position::at(offset)))?;

@@ -1,4 +1,4 @@
-//! What comes before the chunks: the first line, the lines of text, and the process.
+//! The part before the chunks: the first line, the lines of text, and the process.
 
 use traceloom_core::{ByteOrder, Cursor, Finding, Position, Result};
 
@@ -15,7 +15,7 @@ use crate::{
     record::brief,
 };
 
-/// Bytes of texts in the ancestor's header; it has three short ones.
+/// Maximum size of the texts in the ancestor's header; it has three short ones.
 const MAX_TEXTS: usize = 4 << 10;
 
 impl Reader {
@@ -46,7 +46,7 @@ impl Reader {
         Ok(at.unwrap_or(ahead.len().min(shortest + 8)))
     }
 
-    /// Bytes of the texts `key=value` that some commits wrote behind the ancestor's numbers, each with a NUL.
+    /// Size of the texts `key=value` that some commits wrote after the ancestor's numbers, each with a NUL.
     fn ancestor_texts(&mut self) -> Result<u64> {
         let ahead = self.window.fill(MAX_TEXTS)?;
         let ahead = ahead.get(..MAX_TEXTS.min(ahead.len())).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Walks the records of a Pynytprof file, whichever form it has.
+//! Walks the records of a Pynytprof file of any form.
 
 mod chunks;
 mod deflate;
@@ -20,7 +20,7 @@ use crate::{
     dialect::{begins, dialect, true_len},
 };
 
-/// Opens a file of Pynytprof.
+/// Opens a Pynytprof file.
 pub fn open(source: Source, options: &Options) -> Result<Reader> {
     if !begins(&source.prefix(64)?) {
         let message = "this is not a file of Pynytprof: it does not begin with NYTProf and a version";
@@ -36,10 +36,10 @@ pub fn open(source: Source, options: &Options) -> Result<Reader> {
 #[derive(Debug)]
 pub struct Reader {
     window: Window,
-    /// The bytes of the part that is read: the file, or what its compressed part holds.
+    /// The bytes being read: the file, or the contents of its compressed part.
     source: Source,
     file: Source,
-    /// Length of the part that is read.
+    /// Length of the bytes being read.
     length: u64,
     file_bytes: u64,
     header: Header,
@@ -47,7 +47,7 @@ pub struct Reader {
     limits: Limits,
     state: State,
     context: Context,
-    /// The chunks of a file that stores no lengths.
+    /// The chunks of a file without lengths.
     planned: std::vec::IntoIter<Chunk>,
     is_inflated: bool,
     after_inflated: Option<u64>,
@@ -58,16 +58,16 @@ enum State {
     Banner,
     Process,
     Chunks,
-    /// Inside a chunk, with so many bytes left.
+    /// Inside a chunk, with this many bytes left.
     Items(Layout, u64),
-    /// Behind the process: records of the real stream may come before the chunks.
+    /// After the process: records of the real stream may come before the chunks.
     Started,
     Tokens,
     Residue,
     Done,
 }
 
-/// What the next record is; its bytes are in the window.
+/// The kind of the next record; its bytes are in the window.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Again,
