@@ -1,4 +1,4 @@
-//! What the file header says about the whole file.
+//! The file header, which describes the whole file.
 
 use traceloom_core::{
     Rule,
@@ -11,9 +11,9 @@ use crate::{
     write::with_member,
 };
 
-/// Set where times come from a clock finer than a millisecond.
+/// Set if times come from a clock with a resolution finer than a millisecond.
 pub const HAS_HIGH_RESOLUTION_TIMES: u32 = 1;
-/// Set where times count calls or bytes instead of microseconds.
+/// Set if times count calls or bytes instead of microseconds.
 pub const TIMES_AS_COUNT: u32 = 2;
 
 const FLAG_WORDS: [(&str, u32); 2] =
@@ -24,27 +24,27 @@ const FLAG_WORDS: [(&str, u32); 2] =
 pub struct FileInfo {
     /// [`HAS_HIGH_RESOLUTION_TIMES`] and [`TIMES_AS_COUNT`].
     pub flags: u32,
-    /// What time 0 is in the producer's clock, in milliseconds: wall-clock time in browsers, since boot in plain
-    /// Node, 0 from C++.
+    /// Time 0 on the producer's clock, in milliseconds: wall-clock time in browsers, time since boot in plain Node, 0
+    /// from C++.
     pub timebase_ms: f64,
     /// Where it was recorded, as paths into the JSON and texts: `userAgent.platform`, `args.0`.
     pub context: Vec<(String, String)>,
-    /// Anything else that the producer found worth telling, in the same form.
+    /// Other information from the producer, in the same form.
     pub metadata: Vec<(String, String)>,
-    /// The JSON text as stored; empty where the file has none.
+    /// The JSON text as stored; empty if the file has none.
     pub json: Vec<u8>,
 }
 
-/// What is wrong with a file header.
+/// A problem of a file header.
 pub(crate) type Problem = (&'static Rule, String);
 
 impl FileInfo {
-    /// Whether times are no times.
+    /// Whether times are counts.
     pub fn times_as_count(&self) -> bool {
         self.flags & TIMES_AS_COUNT != 0
     }
 
-    /// Reads the JSON of a file header; what cannot be understood is left at its default.
+    /// Reads the JSON of a file header; parts that cannot be interpreted keep their defaults.
     pub(crate) fn parse(text: &[u8]) -> (Self, Vec<Problem>) {
         let mut info = Self { json: text.to_vec(), ..Self::default() };
         let mut problems = Vec::new();
@@ -63,7 +63,7 @@ impl FileInfo {
         let mut parser = Parser::of(text, 0);
         match parser.next() {
             Ok(Token::ObjectStart) => {}
-            // An array is an object to the original, one without a timebase.
+            // To WTF, an array is an object without a timebase.
             Ok(Token::ArrayStart) => {
                 problems.push((&HEADER_TIMEBASE, String::new()));
                 return Ok(());
@@ -160,7 +160,7 @@ impl FileInfo {
         info
     }
 
-    /// The JSON that our writer stores: as read, or put together from the fields.
+    /// The JSON that our writer stores: as read, or built from the fields.
     pub fn to_json(&self) -> Vec<u8> {
         if !self.json.is_empty() {
             return self.json.clone();
@@ -211,12 +211,12 @@ fn put_object(json: &mut Writer, members: &[(&str, &str)]) {
     };
 }
 
-/// Whether a header has something that makes the original refuse it.
+/// Whether a header has a problem that makes WTF refuse it.
 pub(crate) fn is_fatal(problems: &[Problem]) -> bool {
     problems.iter().any(|(rule, _)| rule.severity == traceloom_core::Severity::Error)
 }
 
-/// Whether JavaScript takes a plain value for true.
+/// Whether JavaScript considers a plain value true.
 pub(crate) fn is_truthy(value: Token, text: &[u8]) -> bool {
     match value {
         Token::Null | Token::Bool(false) => false,
@@ -226,12 +226,12 @@ pub(crate) fn is_truthy(value: Token, text: &[u8]) -> bool {
     }
 }
 
-/// Longest path into a header that is kept; deeper values are of no use as attributes.
+/// Maximum length of a path into a header that is kept; deeper values are useless as attributes.
 const MAX_PATH: usize = 1 << 8;
-/// Values of a header that are kept as attributes.
+/// Maximum number of values of a header that are kept as attributes.
 const MAX_VALUES: usize = 1 << 12;
 
-/// Collects all plain values below the one that `value` began, under their paths; null is left out.
+/// Collects all plain values below the one that `value` started, under their paths; null is left out.
 pub(crate) fn flatten(
     value: Token,
     parser: &mut Parser<Memory<'_>>,

@@ -1,6 +1,6 @@
 //! Every rule of the format, in one table.
 //!
-//! Severity error means that the npm reader `tracing-framework` 2015.7.15-1 does not load the file for it.
+//! Severity error means that the npm reader `tracing-framework` 2015.7.15-1 does not load the file because of it.
 
 traceloom_core::rules! { "wtf":
     SHORT_FILE "short-file" Error

@@ -16,14 +16,14 @@ pub(crate) fn info(source: &Source, options: &Options) -> Result<(Info, Findings
     Ok((info, reader.into_findings()))
 }
 
-/// A timebase before 1990 is no date.
+/// A timebase before 1990 is not a date.
 const FIRST_DATE_MS: f64 = 631_152_000_000.0;
-/// Rows of a table that are shown.
+/// Maximum number of rows shown per table.
 const SHOWN: usize = 10;
-/// Letters of a text that are shown: a page's address may be a whole picture.
+/// Maximum number of letters shown of a text: a page's address may be a whole picture.
 const SHOWN_LETTERS: usize = 120;
 
-/// What a walk over the records shows.
+/// The result of a walk over the records.
 #[derive(Default)]
 struct Survey {
     chunks: u64,
@@ -38,7 +38,7 @@ struct Survey {
     resource_bytes: u64,
     first_resources: Vec<(u64, String)>,
     times_us: Option<(i64, i64)>,
-    /// Events of each type, by its number.
+    /// Number of events per type, by its index.
     per_type: Vec<u64>,
     per_zone: BTreeMap<u32, u64>,
 }
@@ -49,7 +49,7 @@ impl Survey {
             Record::Chunk(_) => self.chunks += 1,
             Record::Strings(strings) => self.strings += strings.len() as u64,
             Record::Resource(resource) => self.take_resource(resource),
-            // Definitions and zones are told by their numbers.
+            // Definitions and zones are reported as counts.
             Record::Event(event) if !event.kind.is_structural() => self.take_event(event),
             _ => {}
         }
@@ -122,7 +122,7 @@ impl Survey {
         let nanoseconds = |us: u64| Amount::Nanoseconds(us.saturating_mul(1000));
         let amount = if header.times_as_count() { Amount::Count } else { nanoseconds };
         info.fact("clock", if header.times_as_count() { "a count, not a time" } else { "microseconds" });
-        // Browsers tell the date, Node counts from the start of the machine, C++ from its first event.
+        // Browsers store the date, Node counts from the start of the machine, C++ from its first event.
         if header.timebase_ms > FIRST_DATE_MS {
             info.fact("timebase", date_time((header.timebase_ms * 1e3) as u64));
         } else if header.timebase_ms > 0.0 {
@@ -134,7 +134,7 @@ impl Survey {
         }
     }
 
-    /// The zones in which most happens.
+    /// The zones with the most events.
     fn zone_table(&self, reader: &Reader) -> Listing {
         let mut zones: Vec<_> = self.per_zone.iter().collect();
         zones.sort_by_key(|(index, events)| (Reverse(**events), **index));
@@ -147,7 +147,7 @@ impl Survey {
     }
 
     fn type_table(&self, reader: &Reader) -> Listing {
-        // Every scope is left: that would be the first row of each file.
+        // Every scope is left, so leaving would be the first row for each file.
         let is_told = |index: u32| reader.types().get(index).is_some_and(|kind| kind.role != Role::ScopeLeave);
         let types = self.per_type.iter().zip(0..).filter(|(count, index)| **count > 0 && is_told(*index));
         let mut types: Vec<_> = types.collect();
@@ -171,7 +171,7 @@ fn pairs(name: &'static str, pairs: &[(String, String)]) -> Listing {
     Listing { name, columns: &["key", "value"], rows: rows.collect() }
 }
 
-/// Text of the file, for people.
+/// Text from the file, for people.
 fn shown(text: &str) -> Amount {
     let end = text.char_indices().nth(SHOWN_LETTERS).map(|(end, _)| end);
     match end.and_then(|end| text.get(..end)) {

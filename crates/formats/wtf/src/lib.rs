@@ -1,4 +1,4 @@
-//! Web Tracing Framework files: `.wtf-trace`, `.wtf-json`, `.wtf-calls`, old and new, healthy or broken.
+//! Web Tracing Framework files: `.wtf-trace`, `.wtf-json`, `.wtf-calls`, old and new, intact or damaged.
 //!
 //! ```
 //! # fn main() -> traceloom_core::Result<()> {

@@ -1,4 +1,4 @@
-//! Recognizes a file and reads its header.
+//! Detects a file and reads its header.
 
 use std::io;
 
@@ -18,9 +18,9 @@ use crate::{
     record::Part,
 };
 
-/// Bytes that are enough to recognize a file.
+/// Size of the prefix that is enough to detect a file.
 const PREFIX: usize = 64 << 10;
-/// Chunks among which the file header is looked for; it is the first in every real file.
+/// Maximum number of chunks that are searched for the file header; it is the first in every real file.
 const CHUNKS_SEARCHED: usize = 4096;
 
 pub(crate) fn sniff(prefix: &[u8]) -> Sniff {
@@ -53,10 +53,10 @@ fn is_json(prefix: &[u8]) -> bool {
     matches!(prefix.trim_ascii_start().first(), Some(b'{' | b'['))
 }
 
-/// The source as far as it can be read: a file that was cut since its length was taken is a short file.
+/// The readable part of the source: a file that was truncated after its length was read is a short file.
 pub(crate) fn readable(source: Source) -> Result<Source> {
     let len = source.len()?;
-    // A disk that fails is found out about where it is read.
+    // A failing disk is detected when it is read.
     let ends_before = |at: u64| matches!(source.read_at(at, &mut [0]), Ok(0));
     if len == 0 || !ends_before(len - 1) {
         return Ok(source);
@@ -69,7 +69,7 @@ pub(crate) fn readable(source: Source) -> Result<Source> {
     Ok(Source::custom(Cut { source, len: there }))
 }
 
-/// The beginning of a source.
+/// The start of a source.
 struct Cut {
     source: Source,
     len: u64,
@@ -88,7 +88,7 @@ impl ReadAt for Cut {
     }
 }
 
-/// Reads the header of whatever this is.
+/// Reads the header of a file of any kind.
 pub(crate) fn header(source: &Source, findings: &mut Findings, options: &Options) -> Result<Header> {
     let prefix = source.prefix(PREFIX)?;
     match magic(&prefix) {
@@ -127,7 +127,7 @@ fn binary(source: &Source, prefix: &[u8], findings: &mut Findings, limits: &Limi
     Ok(header)
 }
 
-/// The first file header, wherever it is; problems with it are found again when it is read in its place.
+/// The first file header, wherever it is; its problems are reported again when it is read in order.
 fn find_info(source: &Source, file_end: u64, limits: &Limits) -> Result<Option<FileInfo>> {
     let mut offset = FILE_HEADER_BYTES as u64;
     for _ in 0..CHUNKS_SEARCHED {
@@ -176,7 +176,7 @@ pub(crate) fn read_span(source: &Source, start: u64, end: u64, limits: &Limits) 
     let len = usize::try_from(len).ok().filter(|len| *len <= limits.record_bytes);
     let too_long = || Error::limit("bytes in one record", end - start, limits.record_bytes as u64);
     let len = len.ok_or_else(|| too_long().at(Position::at(start)))?;
-    // A hostile length is above what the source holds; the source's own length bounds it.
+    // A hostile length exceeds the source; the source's length bounds it.
     let there = source.len()?.saturating_sub(start);
     let mut bytes = vec![0; len.min(usize::try_from(there).unwrap_or(usize::MAX))];
     let filled = source.read_full(start, &mut bytes)?;
@@ -184,7 +184,7 @@ pub(crate) fn read_span(source: &Source, start: u64, end: u64, limits: &Limits) 
     Ok(bytes)
 }
 
-/// The header of a packed file or a calls file: bytes up to the first record.
+/// The header of a packed file or a calls file: the bytes up to the first record.
 pub(crate) fn packed_header(container: Container, format_version: u32, info: FileInfo, head: Vec<u8>) -> Header {
     Header { container, format_version, head, stored_bytes: 0, wtf_version: 0, ..Header::new(info) }
 }

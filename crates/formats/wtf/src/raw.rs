@@ -1,14 +1,14 @@
-//! Numbers and layouts of the format, shared by reading and writing.
+//! Numbers and layouts of the format, shared by the reader and the writer.
 
 use std::fmt;
 
 use traceloom_core::{named_flags, named_number};
 
-/// What ends a line of a script, and a comment with it.
+/// Characters that end a line, and with it a comment, in JavaScript.
 pub(crate) const LINE_ENDS: [char; 4] = ['\n', '\r', '\u{2028}', '\u{2029}'];
 /// First word of a file; little-endian in the chunked format, big-endian in the older one.
 pub const MAGIC: u32 = 0xDEAD_BEEF;
-/// Bytes before the first chunk.
+/// Size of the file header before the first chunk.
 pub const FILE_HEADER_BYTES: usize = 12;
 /// The only version of the chunked format.
 pub const FORMAT_VERSION: u32 = 10;
@@ -18,29 +18,29 @@ pub const LEGACY_VERSION: u32 = 3;
 pub const SCRIPT_VERSION: u32 = 2;
 /// Writer version of the last release: a build date in milliseconds.
 pub const WTF_VERSION: u64 = 1_436_947_200_000;
-/// The original takes the header for 12 words instead of 12 bytes, so that a shorter file fails.
+/// WTF assumes that the header is 12 words instead of 12 bytes, so a shorter file fails.
 pub const MIN_FILE_BYTES: u64 = 48;
-/// Bytes of a chunk before its part table.
+/// Size of a chunk before its part table.
 pub const CHUNK_FIXED: usize = 24;
-/// Bytes of an entry of the part table.
+/// Size of an entry of the part table.
 pub const PART_ENTRY: usize = 12;
-/// Chunk times that say nothing.
+/// The value of unknown chunk times.
 pub const NO_TIME: u32 = u32::MAX;
 /// The wire id of `wtf.event#define`, the only event that needs no definition.
 pub const DEFINE_WIRE_ID: u32 = 1;
-/// A string that is null; any other ordinal outside the table reads as null too.
+/// A null string; any other ordinal outside the table also reads as null.
 pub const NULL_STRING: u32 = u32::MAX;
-/// A string without characters.
+/// An empty string.
 pub const EMPTY_STRING: u32 = u32::MAX - 1;
-/// An array that is null.
+/// A null array.
 pub const NULL_ARRAY: u32 = u32::MAX;
-/// Open scopes beyond which the original stops to nest.
+/// Maximum number of open scopes; beyond it, WTF stops nesting.
 pub const MAX_LEVELS: u32 = 1024;
-/// Event bytes after which our writer begins a new chunk.
+/// Number of event bytes after which our writer starts a new chunk.
 pub const CHUNK_EVENT_BYTES: usize = 1 << 20;
 
 named_number! {
-    /// What a chunk holds.
+    /// The contents of a chunk.
     pub ChunkType(u32, |value, f| write!(f, "{value:#x}")) {
         /// One part of JSON about the whole file.
         FILE_HEADER = 1 "file_header",
@@ -50,17 +50,17 @@ named_number! {
 }
 
 named_number! {
-    /// What a part of a chunk holds.
+    /// The contents of a part of a chunk.
     pub PartType(u32, |value, f| write!(f, "{value:#x}")) {
         /// JSON about the whole file.
         FILE_HEADER = 0x10000 "file_header",
-        /// Events as JSON; the original never reads them.
+        /// Events as JSON; WTF never reads them.
         JSON_EVENT_BUFFER = 0x20000 "json_event_buffer",
         /// Events in the older, packed, big-endian encoding.
         LEGACY_EVENT_BUFFER = 0x20001 "legacy_event_buffer",
         /// Events in words.
         BINARY_EVENT_BUFFER = 0x20002 "binary_event_buffer",
-        /// Strings, each with a closing NUL.
+        /// Strings, each terminated by a NUL.
         STRING_TABLE = 0x30000 "string_table",
         /// Any bytes.
         BINARY_RESOURCE = 0x40000 "binary_resource",
@@ -96,7 +96,7 @@ named_flags! {
     pub EventFlags(u32, "|") {
         /// Occurs very often.
         HIGH_FREQUENCY = 2 "high_frequency",
-        /// Its time is the system's, not the program's.
+        /// Its time is that of the system, not of the program.
         SYSTEM_TIME = 4 "system_time",
         /// Not shown.
         INTERNAL = 8 "internal",
@@ -116,7 +116,7 @@ impl EventFlags {
     }
 }
 
-/// What the numbers of an array are.
+/// The type of array elements.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Element {
     /// Signed, one byte.
@@ -140,7 +140,7 @@ pub enum Element {
 }
 
 impl Element {
-    /// Bytes of one element.
+    /// Size of one element.
     pub const fn width(self) -> usize {
         match self {
             Self::Int8 | Self::Uint8 | Self::Char => 1,
@@ -163,11 +163,11 @@ pub enum ArgumentType {
     Utf8,
     /// A JSON text.
     Any,
-    /// The id of a flow, 0 for none.
+    /// The id of a flow; 0 for none.
     FlowId,
     /// Microseconds.
     Time32,
-    /// Numbers or characters.
+    /// An array of numbers or characters.
     Array(Element),
 }
 
@@ -200,7 +200,7 @@ impl ArgumentType {
         ("DOMString", "utf8"),
     ];
 
-    /// Reads the word of a signature, under all its names.
+    /// Parses the word of a signature, under all its names.
     pub fn parse(word: &str) -> Option<Self> {
         let element = word.strip_suffix("[]");
         let element = element.or_else(|| word.strip_prefix("sequence<").and_then(|rest| rest.strip_suffix('>')));

@@ -1,4 +1,4 @@
-//! Header and records: all that a file holds, borrowed and lossless.
+//! Header and records: everything in a file, borrowed and lossless.
 
 use traceloom_core::{Describe, Fields};
 
@@ -7,25 +7,25 @@ use crate::{
     raw::{ChunkType, EventFlags, FORMAT_VERSION, NO_TIME, PART_ENTRY, PartType, WTF_VERSION},
 };
 
-/// What the chunks are packed in.
+/// The container of the chunks.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Container {
     /// The chunked file format in binary.
     Binary,
     /// One JSON document.
     Json,
-    /// A JSON document for the header and one for each chunk.
+    /// A JSON document for the header and one per chunk.
     JsonPartial,
     /// The packed, big-endian format that chunks replaced.
     Legacy,
     /// The JSON event list that chunks replaced.
     Script,
-    /// Calls of instrumented functions, a format of its own.
+    /// Calls of instrumented functions, a separate format.
     Calls,
 }
 
 impl Container {
-    /// The word for people.
+    /// The name for people.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Binary => "binary",
@@ -41,17 +41,17 @@ impl Container {
 /// The file header.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Header {
-    /// What the chunks are packed in.
+    /// The container of the chunks.
     pub container: Container,
     /// The writer's build date in milliseconds; its lower 32 bits in binary files.
     pub wtf_version: u64,
     /// Version of the format: 10 with chunks, 3 packed, 2 for event lists, 1 for calls.
     pub format_version: u32,
-    /// What the first file header says; it is stored in a chunk, as a record of its own.
+    /// The contents of the first file header; it is stored in a chunk, as a separate record.
     pub info: FileInfo,
     /// Bytes before the first record of a packed file, as stored.
     pub head: Vec<u8>,
-    /// Bytes of the binary header that the file has.
+    /// Size of the binary header in the file.
     pub stored_bytes: usize,
 }
 
@@ -74,9 +74,9 @@ impl Header {
 pub struct Chunk<'a> {
     /// Any number; nothing refers to it.
     pub id: u32,
-    /// What it holds.
+    /// The contents of the chunk.
     pub kind: ChunkType,
-    /// Bytes with head, part table and padding, as stored.
+    /// Size including head, part table and padding, as stored.
     pub length: u32,
     /// Time of the first event, or [`NO_TIME`].
     pub start: u32,
@@ -86,18 +86,18 @@ pub struct Chunk<'a> {
     pub part_count: u32,
     /// The part table as stored; empty in a chunk of an unknown type.
     pub parts: &'a [u8],
-    /// Its bytes have been lent before, as [`Record::Raw`]; what is decoded from them follows.
+    /// Whether its bytes have already been returned, as [`Record::Raw`]; the records decoded from them follow.
     pub carried: bool,
 }
 
 /// An entry of the part table.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Part {
-    /// What it holds.
+    /// The contents of the part.
     pub kind: PartType,
-    /// Where it begins, counted from the end of the part table.
+    /// Offset of the part, counted from the end of the part table.
     pub offset: u32,
-    /// Bytes without padding.
+    /// Size without padding.
     pub length: u32,
 }
 
@@ -116,25 +116,25 @@ pub(crate) fn part_table(table: &[u8]) -> impl Iterator<Item = Part> + use<'_> {
     })
 }
 
-/// Something that happened.
+/// An event.
 #[derive(Clone, Copy, Debug)]
 pub struct Event<'a> {
-    /// What kind of event it is; carries the wire id that it was defined with.
+    /// The type of the event, with the wire id in its definition.
     pub kind: &'a EventType,
     /// Wire id as stored.
     pub wire_id: u32,
-    /// Microseconds as stored: they start again after 71 minutes.
+    /// Microseconds as stored: they wrap after 71 minutes.
     pub time: u32,
-    /// Microseconds from the first header's timebase, with the restarts undone.
+    /// Microseconds from the first header's timebase, with wraps undone.
     pub time_us: i64,
-    /// The zone in which it happened: its place in [`crate::Reader::zones`].
+    /// The zone of the event: its index in [`crate::Reader::zones`].
     pub zone: u32,
     /// Its arguments.
     pub args: Args<'a>,
 }
 
 impl<'a> Event<'a> {
-    /// What people call it: the name in the argument of a generic scope or time stamp, else the type's name.
+    /// Its name for people: the name in the argument of a generic scope or time stamp, otherwise the type's name.
     pub fn name(&self) -> std::borrow::Cow<'a, str> {
         use crate::Role;
         let fallback = match self.kind.role {
@@ -147,7 +147,7 @@ impl<'a> Event<'a> {
     }
 }
 
-/// Bytes that travel with the trace.
+/// Bytes that are embedded in the trace.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Resource<'a> {
     /// Its number among the resources of its chunk, from 0.
@@ -158,16 +158,15 @@ pub struct Resource<'a> {
     pub bytes: &'a [u8],
 }
 
-/// One piece of a file. A file is
-/// `(Raw* Chunk (FileHeader | Strings | Event | Torn | Resource | JsonEvents | Unread | Padding)* | Residue)*`;
-/// a packed file has events only. The order inside a chunk is that of the bytes.
+/// One piece of a file. A file is `(Raw* Chunk (FileHeader | Strings | Event | Torn | Resource | JsonEvents | Unread |
+/// Padding)* | Residue)*`; a packed file has only events. The records of a chunk are in byte order.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 #[repr(u64)]
 pub enum Record<'a> {
-    /// Text or bytes of a container that is no plain sequence of chunks; the decoded chunk follows.
+    /// Text or bytes of a container that is not a plain sequence of chunks; the decoded chunk follows.
     Raw(&'a [u8]),
-    /// A chunk begins.
+    /// A chunk starts.
     Chunk(Chunk<'a>),
     /// JSON about the whole file.
     FileHeader(&'a [u8]),
@@ -175,17 +174,17 @@ pub enum Record<'a> {
     Strings(&'a StringTable),
     /// An event.
     Event(Event<'a>),
-    /// The beginning of an event that the end of its buffer cuts off.
+    /// The start of an event that is cut off by the end of its buffer.
     Torn(&'a [u8]),
     /// A resource.
     Resource(Resource<'a>),
     /// Events as JSON in a binary chunk.
     JsonEvents(&'a [u8]),
-    /// A part, or a piece of one, that nothing reads: of an unknown type, or replaced by a later one.
+    /// A part, or a piece of one, that is not read: of an unknown type, or replaced by a later one.
     Unread(&'a [u8]),
     /// Bytes between parts.
     Padding(&'a [u8]),
-    /// Bytes that no record explains.
+    /// Bytes that belong to no record.
     Residue(&'a [u8]),
 }
 
@@ -298,7 +297,7 @@ impl Event<'_> {
     }
 }
 
-/// Arguments go out as pairs in one list: a field's name must be known when the program is built.
+/// Arguments are listed as pairs: field names must be known at compile time.
 const ARGUMENT: &str = "argument";
 
 fn describe_value(value: Value<'_>, fields: &mut dyn Fields) {

@@ -1,4 +1,4 @@
-//! Scopes, frames, marks, ranges, flows and appended data against the goldens, right where the original is wrong.
+//! Compares scopes, frames, marks, ranges, flows and appended data with the goldens, and is right where WTF is wrong.
 
 mod support;
 
@@ -16,7 +16,7 @@ fn options(tree_bytes: u64) -> Options {
     Options::default().with_limits(Limits::with(|limits| limits.tree_bytes = tree_bytes))
 }
 
-/// Time, place and appended data of every event, by zone and time.
+/// Time, position and appended data of every event, by zone and time.
 fn places(source: &Source, options: &Options, unwraps: bool) -> Vec<Vec<(i64, Nested)>> {
     let tree = Tree::build(source, options, unwraps).unwrap();
     let mut walk = tree.walk();
@@ -33,7 +33,7 @@ fn places(source: &Source, options: &Options, unwraps: bool) -> Vec<Vec<(i64, Ne
     zones
 }
 
-/// Where the original stops nesting, misses scopes that end at 0, or reads another set of events than we do.
+/// Files where WTF stops nesting, misses scopes that end at 0, or reads other events than we do.
 const NESTED_BETTER: [&str; 6] =
     ["js-toodeep", "hc-scope-at-zero", "hc-partial-event", "hc-json-events", "up-v2json", "hc-two-headers"];
 
@@ -47,7 +47,7 @@ fn scopes_nest_as_in_the_goldens_in_memory_and_on_disk() {
         }
         let source = Source::bytes(fs::read(&path).unwrap());
         for tree_bytes in [0, 1 << 30] {
-            // Out-of-order zones are sorted in memory; without memory for them they are refused.
+            // Out-of-order zones are sorted in memory; without memory for them, they are refused.
             if tree_bytes == 0 && Tree::build(&source, &options(0), false).is_err() {
                 refused.push(name.clone());
                 continue;
@@ -167,7 +167,7 @@ fn a_range_may_end_in_another_zone() {
     assert_eq!(ranges.iter().filter(|range| range.end_us.is_none()).count(), 1);
 }
 
-/// Events of a zone may be stored late; what they mean goes by their times, as in the original.
+/// Events of a zone may be stored late; their meaning follows their times, as in WTF.
 #[test]
 fn frames_and_ranges_go_by_time() {
     let mut composer = Composer::new(Vec::new(), Form::JsonEvents, &FileInfo::default()).unwrap();
@@ -179,7 +179,7 @@ fn frames_and_ranges_go_by_time() {
     for (time, kind, number) in [(10, start, 1), (30, end, 1), (8, start, 1), (20, end, 1)] {
         composer.event(zones[0], kind, time, [id(number)]).unwrap();
     }
-    // Stored before it begins; ended twice, once elsewhere; its number used again.
+    // Stored before it starts; ended twice, once elsewhere; its number used again.
     composer.event(zones[0], finish, 50, [id(1)]).unwrap();
     composer.event(zones[0], begin, 40, named(1)).unwrap();
     composer.event(zones[0], begin, 41, named(2)).unwrap();
@@ -218,7 +218,7 @@ fn flows_lead_from_scope_to_scope() {
     let count = |kind| links.iter().filter(|link| link.kind == kind).count();
     assert!(count(FlowKind::Branch) > 0 && count(FlowKind::Extend) > 0 && count(FlowKind::Terminate) > 0);
     let extended = links.iter().filter(|link| link.kind == FlowKind::Extend);
-    // The fixture also extends a flow that never began.
+    // The fixture also extends a flow that never started.
     let known: Vec<_> = extended.filter_map(|link| Some((link.from?, link.to))).collect();
     assert!(known.len() >= 3, "{links:?}");
     assert!(known.iter().all(|(from, to)| from.time_us <= to.time_us && from.scope != to.scope));

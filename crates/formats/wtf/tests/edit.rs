@@ -1,4 +1,4 @@
-//! Edits: new layouts mean the same, parts keep what they need, several files become one.
+//! Edits: new layouts mean the same, slices keep what they need, several files become one.
 
 mod support;
 
@@ -69,7 +69,7 @@ fn there_is_nothing_to_find_in_the_sample() {
     assert_eq!(reader.into_findings().worst(), None, "not even a note");
 }
 
-/// Every file, through every form and back to binary, tells the same events.
+/// Every file, through every form and back to binary, has the same events.
 #[test]
 fn all_forms_carry_everything() {
     for (name, path) in traces() {
@@ -157,7 +157,7 @@ fn a_slice_has_what_it_needs() {
     assert_eq!(scopes, 2, "scopes of the graphics card are cut at both edges: {:?}", edited.loss);
 }
 
-/// Frames, ranges and marks go on over the edges of a part, as scopes do.
+/// Frames, ranges and marks continue across the edges of a slice, as scopes do.
 #[test]
 fn a_slice_keeps_what_lasts() {
     let mut composer = Composer::new(Vec::new(), Form::Binary, &FileInfo::default()).unwrap();
@@ -208,7 +208,7 @@ fn a_slice_keeps_what_lasts() {
     assert_eq!(lost, [2, 4], "two ends and four starts: {:?}", edited.loss);
 }
 
-/// Of a frame that is told to end twice after the part, only one end belongs to the part.
+/// If a frame has two end events after the slice, only one end belongs to the slice.
 #[test]
 fn what_ends_twice_is_ended_once() {
     let mut composer = Composer::new(Vec::new(), Form::Binary, &FileInfo::default()).unwrap();
@@ -231,7 +231,7 @@ fn what_ends_twice_is_ended_once() {
     assert_eq!(told, [("wtf.timing#frameStart".to_owned(), 10), ("wtf.timing#frameEnd".to_owned(), 20)]);
 }
 
-/// A scope around the whole part is there from edge to edge, even where nothing else happens.
+/// A scope around the whole slice extends from edge to edge, even if nothing else happens.
 #[test]
 fn a_slice_inside_a_scope_keeps_the_scope() {
     let source = Source::bytes(fs::read(&traces()["js-deep.wtf-trace"]).unwrap());
@@ -244,7 +244,7 @@ fn a_slice_inside_a_scope_keeps_the_scope() {
     assert_eq!(tree.orphan_leaves(), 0);
 }
 
-/// What of a file is in a range: its moments, and its scopes as name, start and end.
+/// The contents of a file in a range: its moments, and its scopes as name, start and end.
 struct InRange {
     moments: Vec<String>,
     scopes: Vec<(String, i64, Option<i64>)>,
@@ -293,7 +293,7 @@ fn adjacent_slices_partition_a_trace() {
             told.sort();
             both.sort();
             assert_eq!(told, both, "{edge_ns}");
-            // A scope is wherever it overlaps, and cut at the edge.
+            // A scope is in every range that it overlaps, and is cut at the edge.
             let ranges = [(before, TimeRange::new(None, Some(edge_ns))), (after, TimeRange::new(Some(edge_ns), None))];
             for (found, range) in ranges {
                 let overlaps = |(_, start, end): &&(String, i64, Option<i64>)| {
@@ -305,7 +305,7 @@ fn adjacent_slices_partition_a_trace() {
     }
 }
 
-/// An empty range has nothing in it, also where it cuts through scopes, frames, marks and ranges.
+/// An empty range contains nothing, even if it crosses scopes, frames, marks and ranges.
 #[test]
 fn an_empty_range_gives_an_empty_valid_file() {
     for (name, path) in traces() {
@@ -330,7 +330,7 @@ fn an_empty_range_gives_an_empty_valid_file() {
     }
 }
 
-/// What ends where a range starts is not in it, what starts there is.
+/// Items that end where a range starts are not in it; items that start there are.
 #[test]
 fn a_slice_has_nothing_that_only_touches_it() {
     let mut composer = Composer::new(Vec::new(), Form::Binary, &FileInfo::default()).unwrap();
@@ -370,7 +370,7 @@ fn everything_is_a_slice_too() {
     assert!(told(&Source::bytes(out)) == told(&source));
 }
 
-/// Tools show the first zone, or nothing but it; a type that never occurred is still a type.
+/// Tools show the first zone, or only that one; a type that never occurs is still a type.
 #[test]
 fn zones_and_types_stay_though_nothing_uses_them() {
     let mut composer = Composer::new(Vec::new(), Form::Binary, &FileInfo::default()).unwrap();
@@ -401,7 +401,7 @@ fn zones_and_types_stay_though_nothing_uses_them() {
     assert_eq!(known(out), ("idle worker".to_owned(), false));
 }
 
-/// Stored times start again after 71 minutes: what lies further apart cannot be told from what does not.
+/// Stored times wrap after 71 minutes, so longer distances cannot be represented.
 #[test]
 fn files_far_apart_begin_together() {
     let file = |timebase_ms| {
@@ -472,7 +472,7 @@ fn containers_are_kept() {
     assert!(edit::canonical(&source, Vec::new(), Some("nonsense"), &Options::default()).is_err());
 }
 
-/// wtf makes a function of each event type: the name is a comment in it, arguments are variables.
+/// WTF makes a function of each event type: the name is a comment in it, and arguments are variables.
 #[test]
 fn names_that_wtf_cannot_make_a_function_of_are_repaired() {
     let found = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fixtures/wtf/found");

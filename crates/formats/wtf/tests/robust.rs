@@ -1,4 +1,4 @@
-//! The scopes of damaged files, and calls where there are none.
+//! The scopes of damaged files, and calls files without calls.
 
 mod support;
 
@@ -36,7 +36,7 @@ fn trees_of_damaged_files_are_survived() {
     }
 }
 
-/// Fails unless the bytes that are lent as they stand are the file, and all that is made of them stands among them.
+/// Fails unless the raw bytes that are returned make up the file, and every decoded record is within them.
 fn assert_adds_up(bytes: &[u8], what: &str) {
     let mut reader = open(Source::bytes(bytes), &Options::default()).unwrap();
     let mut lent = Vec::new();

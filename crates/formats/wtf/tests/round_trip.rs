@@ -1,4 +1,4 @@
-//! Whatever can be composed reads back the same, in every form.
+//! Everything that can be composed is read back the same, in every form.
 
 mod support;
 
@@ -10,7 +10,7 @@ use traceloom_wtf::{
     raw::{Element, EventClass, EventFlags},
 };
 
-/// A value that owns what it holds.
+/// An owned value.
 #[derive(Clone, Debug, PartialEq)]
 enum Owned {
     Bool(bool),
@@ -64,7 +64,7 @@ impl Owned {
 fn tell(value: &Value<'_>) -> String {
     match value {
         Value::Array(Some(array)) => format!("{:?}", array.iter().map(|element| tell(&element)).collect::<Vec<_>>()),
-        // Not-a-number is not equal to itself.
+        // NaN is not equal to itself.
         Value::Float(number) if number.is_nan() => "NaN".to_owned(),
         value => match value.as_text() {
             Some(text) => format!("text {}", text.to_str()),
@@ -186,7 +186,7 @@ proptest! {
         for form in [Form::Binary, Form::Json, Form::JsonPartial, Form::JsonEvents] {
             let (bytes, mut expected) = compose(&events, form);
             let mut ours = read(&bytes);
-            // Only within a zone do the stored times say in which turn of the clock they are.
+            // Only within a zone do the stored times show how often the clock has wrapped.
             let single = events.iter().all(|made| made.zone == 0);
             if !single {
                 let fold = |told: &mut Vec<Told>| {

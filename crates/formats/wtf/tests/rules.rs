@@ -107,7 +107,7 @@ fn patched(mut bytes: Vec<u8>, word: usize, value: u32) -> Vec<u8> {
     bytes
 }
 
-/// A chunk of which so many resources are the same bytes.
+/// A chunk in which this many resources are the same bytes.
 fn overlapping(parts: u32) -> Vec<u8> {
     let body = vec![0; 20_000];
     let length = 24 + 12 * parts + body.len() as u32;
@@ -116,7 +116,7 @@ fn overlapping(parts: u32) -> Vec<u8> {
     file(&[header(), Bytes::words(&[&head[..], &table].concat()).then(body)])
 }
 
-/// What is read of parts that lie on one another stays in proportion to the file, so that a repair does, too.
+/// The amount read from overlapping parts stays in proportion to the file, and so does a repair.
 #[test]
 fn parts_on_one_another_are_not_all_kept() {
     for parts in [500, 1000, 2000] {
@@ -135,7 +135,7 @@ fn parts_on_one_another_are_not_all_kept() {
     }
 }
 
-/// One file for each rule.
+/// One file per rule.
 fn cases() -> Vec<(&'static str, Vec<u8>)> {
     let plain = define(10, 0, 0, NAME, UINT32);
     let good = || events(&[&define(10, 0, 0, NAME, UINT32), &[10, 5, 1]]);
@@ -237,7 +237,7 @@ fn overlong() -> Vec<u8> {
     bytes
 }
 
-/// Words before the second chunk of a file that begins with the usual header.
+/// Number of words before the second chunk of a file that starts with the usual header.
 fn good_header() -> usize {
     3 + header().0.len() / 4
 }
@@ -273,7 +273,7 @@ fn findings_speak_in_whole_sentences() {
     }
 }
 
-/// Behind what cannot be read, reading goes on as soon as something makes sense.
+/// After something unreadable, reading continues as soon as the data is plausible.
 #[test]
 fn one_bad_event_costs_one_event() {
     let good: Vec<Vec<u32>> = (0..4).map(|n| vec![10, 10 + n, n]).collect();
@@ -294,7 +294,7 @@ fn one_bad_event_costs_one_event() {
     }
 }
 
-/// A damaged chunk costs itself, not those behind it.
+/// A damaged chunk costs only itself, not those after it.
 #[test]
 fn one_bad_chunk_costs_one_chunk() {
     let words = [define(10, 0, 0, NAME, UINT32), vec![10, 5, 1]].concat();
@@ -319,7 +319,7 @@ fn one_bad_chunk_costs_one_chunk() {
     assert!(count(torn) >= 2, "bytes that are missing");
 }
 
-/// A packed buffer may stand in a chunk and refer to its strings.
+/// A packed buffer may be in a chunk and refer to its strings.
 #[test]
 fn packed_events_may_refer_to_strings() {
     let mut bytes = Vec::new();

@@ -1,8 +1,8 @@
-//! Bytes as text, for the JSON container.
+//! Base64, for the JSON container.
 
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// The bytes behind a text; `None` where it is no base64.
+/// The decoded bytes; `None` if the text is not base64.
 pub(crate) fn from_base64(text: &[u8]) -> Option<Vec<u8>> {
     let text = text.strip_suffix(b"==").or_else(|| text.strip_suffix(b"=")).unwrap_or(text);
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3 + 3);

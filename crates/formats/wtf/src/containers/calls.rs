@@ -19,15 +19,15 @@ use crate::{
 };
 
 const VERSION: u32 = 1;
-/// The header's length stands before it.
+/// Size of the header's length field.
 const LENGTH_BYTES: u64 = 4;
 /// Wire ids of the functions come after those of the loader.
 const LEAVE_WIRE_ID: u32 = 2;
 const FIRST_FUNCTION: u32 = 3;
-/// Records that make one chunk.
+/// Number of records per chunk.
 const BATCH_RECORDS: usize = 4096;
 
-/// Whether a length and the JSON object of a calls file stand at the front.
+/// Whether the bytes start with a length and the JSON object of a calls file.
 pub(crate) fn looks_like_calls(prefix: &[u8]) -> bool {
     let Some((len, rest)) = prefix.split_first_chunk::<4>() else { return false };
     let holds = |word: &[u8]| rest.windows(word.len()).any(|window| window == word);
@@ -51,17 +51,17 @@ pub(crate) fn header(source: &Source, findings: &mut Findings, limits: &Limits) 
     Ok(packed_header(Container::Calls, VERSION, info, Vec::new()))
 }
 
-/// What the JSON header says.
+/// The contents of the JSON header.
 #[derive(Debug, Default)]
 struct Program {
     version: f64,
     info: FileInfo,
-    /// Names by function id, in the order of the header.
+    /// Names by function id, in header order.
     functions: Vec<(i64, String)>,
     attributes: usize,
     units: Option<String>,
     problems: Vec<&'static str>,
-    /// Where the records begin.
+    /// Where the records start.
     records: u64,
 }
 
@@ -134,7 +134,7 @@ impl Program {
         Ok(())
     }
 
-    /// Four values for each function: id, name, and where its source begins and ends.
+    /// Four values per function: id, name, and where its source starts and ends.
     fn read_functions(&mut self, parser: &mut Parser<Memory<'_>>, limits: &Limits) -> Result<()> {
         let mut place = 0;
         let mut id = 0;
@@ -224,7 +224,7 @@ impl Calls {
         let place = if text_end > start {
             start
         } else if is_first {
-            // Where no call follows, the functions are all there is to tell, and they stand in the header.
+            // Without calls, the functions are the only contents, and they are in the header.
             LENGTH_BYTES
         } else {
             return Ok(None);
@@ -246,7 +246,7 @@ impl Calls {
         for (id, name) in std::mem::take(&mut self.functions) {
             self.define_function(id, &name);
         }
-        // Not empty even where the program has no function, so that this is done once.
+        // Not empty even if the program has no functions, so that this is done only once.
         self.wire_ids.insert(i64::MIN, LEAVE_WIRE_ID);
     }
 
@@ -265,7 +265,7 @@ impl Calls {
             None => {
                 let odd = Finding::new(&CALLS_FUNCTION, Position::at(offset));
                 findings.report(odd.with("function", id))?;
-                // The return will come; without a scope it would close somebody else's.
+                // The return will follow; without a scope, it would close another one.
                 let wire_id = self.define_function(id.into(), &format!("function {id}"));
                 self.buffer.begin(wire_id, self.time);
             }

@@ -14,7 +14,7 @@ use crate::{
     write::EventBuffer,
 };
 
-/// Where in the text the parser is.
+/// The parser's position in the text.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Within {
     /// Between documents.
@@ -23,7 +23,7 @@ pub(super) enum Within {
     Root,
     /// In the list of chunks.
     Chunks,
-    /// In a version 2 event list; whether an object stands around it.
+    /// In a version 2 event list; whether it is inside an object.
     Events {
         wrapped: bool,
     },
@@ -40,7 +40,7 @@ pub(crate) struct Document {
     documents: u32,
     wtf_version: Option<f64>,
     format_version: Option<f64>,
-    /// The writer's version is spelled as the original reads it.
+    /// Whether the writer's version is spelled as WTF reads it.
     has_real_version: bool,
     pub(super) info: Option<FileInfo>,
     pub(super) script: Script,
@@ -48,9 +48,9 @@ pub(crate) struct Document {
     pub(super) buffer: EventBuffer,
 }
 
-/// How many chunks are looked at to find the file header; it is the first in every real file.
+/// Maximum number of chunks that are searched for the file header; it is the first in every real file.
 const CHUNKS_SEARCHED: usize = 16;
-/// Event bytes that make a chunk out of a part of an event list.
+/// Number of event bytes after which a part of an event list becomes a chunk.
 const BATCH_BYTES: usize = 64 << 10;
 
 impl Document {
@@ -71,7 +71,7 @@ impl Document {
         }
     }
 
-    /// Reads ahead as far as the header needs; findings are made again by the reader.
+    /// Reads ahead as far as the header requires; the reader reports the findings again.
     pub(crate) fn header(source: &Source, options: &Options) -> Result<Header> {
         let mut findings = Findings::new(Mode::Lenient, &options.limits);
         let types = EventTypes::new(&options.limits);
@@ -98,7 +98,7 @@ impl Document {
         Ok(header)
     }
 
-    /// The next stretch of text with what it stands for.
+    /// The next range of text with its contents.
     pub(crate) fn next(&mut self, context: &mut Context<'_>) -> Result<Option<Image>> {
         match self.advance(context) {
             Ok(image) => Ok(image),

@@ -1,4 +1,4 @@
-//! Turns each chunk of text into the chunk of bytes that it stands for.
+//! Converts each chunk of text to the equivalent chunk of bytes.
 
 use traceloom_core::{
     Error, Finding, Position, Result, Text, Window,
@@ -19,10 +19,10 @@ use crate::{
     write,
 };
 
-/// A part as it would be stored in a binary chunk.
+/// A part as stored in a binary chunk.
 type StoredPart = (PartType, Vec<u8>);
 
-/// A chunk as the text has it.
+/// A chunk as written in the text.
 #[derive(Debug, Default)]
 struct ChunkDraft {
     id: u32,
@@ -33,7 +33,7 @@ struct ChunkDraft {
     parts: Vec<PartDraft>,
 }
 
-/// A part as the text has it.
+/// A part as written in the text.
 #[derive(Debug, Default)]
 struct PartDraft {
     kind: Option<Vec<u8>>,
@@ -56,7 +56,7 @@ enum Draft {
 struct Strings {
     bytes: Vec<u8>,
     count: u32,
-    /// Strings that hold a NUL.
+    /// Strings that contain a NUL.
     odd: Vec<(u32, Vec<u8>)>,
 }
 
@@ -94,7 +94,7 @@ impl Document {
                 (b"endTime", Token::Number) => draft.end = self.number() as i64 as u32,
                 (b"type", Token::String) => draft.kind = Some(self.parser.text().to_vec()),
                 (b"type", value) if is_truthy(value, self.parser.text()) => {
-                    // No word at all is an unknown word to the original.
+                    // To WTF, a missing word is an unknown word.
                     draft.kind = Some(b"?".to_vec());
                     self.parser.skip(value)?;
                 }
@@ -173,7 +173,7 @@ impl Document {
         }
     }
 
-    /// Lays the chunk out in bytes.
+    /// Encodes the chunk.
     fn chunk_image(&mut self, draft: ChunkDraft, place: u64, context: &mut Context<'_>) -> Result<Image, Fault> {
         let Some(kind) = draft.kind.as_deref().filter(|kind| !kind.is_empty()) else {
             self.shape("a chunk has no type", context)?;
@@ -206,7 +206,7 @@ impl Document {
         Ok(image)
     }
 
-    /// The bytes that a part stands for; events in JSON make two parts.
+    /// The bytes of a part; events in JSON become two parts.
     fn part_bytes(
         &mut self,
         kind: PartType,
@@ -255,7 +255,7 @@ impl Document {
         Ok(vec![(kind, bytes)])
     }
 
-    /// Reads a list of events that stands in a part, with the strings that it needs.
+    /// Reads a list of events in a part, with the strings that it needs.
     fn json_events(
         &mut self,
         span: Option<(u64, u64)>,
@@ -289,7 +289,7 @@ impl Document {
         Ok(vec![(PartType::STRING_TABLE, strings), (PartType::BINARY_EVENT_BUFFER, events)])
     }
 
-    /// The original makes room for `byteLength` bytes, whatever the text holds.
+    /// WTF reserves `byteLength` bytes, whatever the text holds.
     fn check_length(&self, declared: Option<f64>, found: usize, place: u64, context: &mut Context<'_>) -> Result<()> {
         if declared == Some(found as f64) {
             return Ok(());

@@ -13,7 +13,7 @@ use crate::{
     write::with_member,
 };
 
-/// Bytes of the longest header: two strings of at most 64 KiB each and a few numbers.
+/// Maximum size of a header: two strings of at most 64 KiB each and a few numbers.
 const MAX_HEADER: usize = 256 << 10;
 
 pub(crate) fn header(source: &Source, findings: &mut Findings) -> Result<Header> {
@@ -27,7 +27,7 @@ pub(crate) fn header(source: &Source, findings: &mut Findings) -> Result<Header>
     let mut problem = None;
     if read(&mut cursor, &mut info, &mut problem).is_err() {
         problem = Some("the file ends inside it");
-        // Nothing behind a header that is cut can be an event.
+        // Nothing after a truncated header can be an event.
         cursor.rest();
     }
     if let Some(what) = problem {
@@ -56,7 +56,7 @@ fn read(cursor: &mut Cursor<'_>, info: &mut FileInfo, problem: &mut Option<&'sta
         *problem = Some("its metadata is not JSON");
     }
     if problem.is_none() {
-        // What a chunked file would hold, with the two texts as they are.
+        // The contents of a chunked file, with the two texts unchanged.
         let plain = FileInfo { context: Vec::new(), metadata: Vec::new(), ..info.clone() }.to_json();
         let mut json = with_member(&plain, "contextInfo", context.unwrap_or_default().as_bytes());
         if is_object(&metadata) {
@@ -76,7 +76,7 @@ fn string(cursor: &mut Cursor<'_>) -> Result<Option<String>> {
     Ok(Some(Text { bytes, coding: Coding::Cesu8 }.to_str().into_owned()))
 }
 
-/// Whether the text is JSON; its plain values are collected.
+/// Whether the text is JSON; collects its plain values.
 fn collect(text: Option<&str>, into: &mut Vec<(String, String)>) -> bool {
     let Some(text) = text.filter(|text| json::is_value(text.as_bytes())) else { return false };
     let mut parser = Parser::of(text.as_bytes(), 0);

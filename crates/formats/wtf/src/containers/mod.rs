@@ -17,23 +17,23 @@ pub(crate) use self::{
 };
 use crate::{EventTypes, StringTable};
 
-/// What a container needs of its reader.
+/// What a container needs from its reader.
 pub(crate) struct Context<'r> {
     pub(crate) findings: &'r mut Findings,
     pub(crate) types: &'r EventTypes,
 }
 
-/// Text, and the chunk that was decoded from it.
+/// A range of text, and the chunk decoded from it.
 #[derive(Debug, Default)]
 pub(crate) struct Image {
-    /// The text reaches to here.
+    /// End of the text.
     pub(crate) text_end: u64,
-    /// Where the chunk stands in the text.
+    /// Offset of the chunk in the text.
     pub(crate) place: u64,
     /// The chunk as bytes.
     pub(crate) chunk: Option<Vec<u8>>,
-    /// Its strings, where bytes cannot hold them.
+    /// Its strings, if bytes cannot hold them.
     pub(crate) strings: Option<StringTable>,
-    /// Its events were made here, and their definitions may count beyond 16 bits.
+    /// Whether its events were made here, so that their wire ids may exceed 16 bits.
     pub(crate) is_wide: bool,
 }

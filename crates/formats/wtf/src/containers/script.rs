@@ -20,7 +20,7 @@ use crate::{
     write::EventBuffer,
 };
 
-/// Wire ids of our own begin where those of files end.
+/// Generated wire ids start after those of files.
 const FIRST_WIRE_ID: u32 = 1 << 16;
 
 /// A type that the list can refer to.
@@ -30,7 +30,7 @@ struct ListedType {
     args: Box<[Argument]>,
 }
 
-/// Turns entries of a list into events.
+/// Converts entries of a list to events.
 #[derive(Debug)]
 pub(super) struct Script {
     source: Source,
@@ -41,7 +41,7 @@ pub(super) struct Script {
     info: FileInfo,
 }
 
-/// An object of the list, with everything that may stand in one.
+/// An object of the list, with all possible members.
 #[derive(Debug, Default)]
 struct Item {
     offset: u64,
@@ -64,7 +64,7 @@ enum Reference {
     Id(i64),
 }
 
-/// A value that is understood once its type is known.
+/// A value that can be interpreted once its type is known.
 #[derive(Clone, Debug)]
 struct Draft {
     token: Token,
@@ -92,7 +92,7 @@ impl Script {
         context.findings.report(Finding::new(&SCRIPT_EVENT, Position::at(offset)).with("what", what))
     }
 
-    /// Reads the object whose opening brace has been taken.
+    /// Reads the object whose opening brace has been consumed.
     pub(super) fn item(
         &mut self,
         parser: &mut Parser<Window>,
@@ -172,7 +172,7 @@ impl Script {
         Ok(())
     }
 
-    /// The type that an event refers to; those that every trace knows need no definition.
+    /// The type that an event refers to; built-in types need no definition.
     fn find(
         &mut self,
         event: &Reference,
@@ -202,7 +202,7 @@ impl Script {
         }
     }
 
-    /// The given values in the order of the signature, whether they come as a list or by name.
+    /// The given values in the order of the signature, whether they are a list or named.
     fn arguments(&self, args: Option<&Draft>, signature: &[Argument]) -> Result<Vec<Option<Draft>>> {
         let mut values = vec![None; signature.len()];
         let Some(args) = args else { return Ok(values) };
@@ -282,7 +282,7 @@ impl Script {
         buffer.array(Some((element, &bytes)))
     }
 
-    /// The word that a number or character is stored as.
+    /// The word in which a number or character is stored.
     fn number(&self, element: Element, draft: &Draft) -> Result<u32> {
         let is_character = matches!(element, Element::Char | Element::Wchar) && draft.token == Token::String;
         if is_character {
@@ -292,7 +292,7 @@ impl Script {
         let number = self.float(draft)?;
         Ok(match element {
             Element::Float32 => (number as f32).to_bits(),
-            // Numbers beyond the type keep their low bits, as in the recorder.
+            // Numbers outside the range of the type keep their low bits, as in the recorder.
             Element::Int8 | Element::Uint8 | Element::Char => number as i64 as u32 & 0xff,
             Element::Int16 | Element::Uint16 | Element::Wchar => number as i64 as u32 & 0xffff,
             Element::Int32 | Element::Uint32 => number as i64 as u32,
@@ -320,7 +320,7 @@ fn read_item(parser: &mut Parser<Window>) -> Result<Item, Fault> {
         let token = parser.next()?;
         let draft = read_draft(parser, token)?;
         match key.as_slice() {
-            // An empty name or id is none, as in the original.
+            // An empty name or id counts as missing, as in WTF.
             b"event" if draft.token == Token::String && !draft.text.is_empty() => {
                 item.event = Some(Reference::Name(lossy(&draft.text)));
             }
@@ -350,7 +350,7 @@ fn read_draft<I: Input>(parser: &mut Parser<I>, token: Token) -> Result<Draft, F
     Ok(Draft { token, text, span: (start, parser.offset()) })
 }
 
-/// The text in an object with one member of this name.
+/// The text in an object with a single member of this name.
 fn wrapped(text: &[u8], name: &[u8]) -> Option<Vec<u8>> {
     let mut parser = Parser::of(text, 0);
     let starts = parser.next().ok()? == Token::ObjectStart && parser.next().ok()? == Token::Key;

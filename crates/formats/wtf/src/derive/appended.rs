@@ -1,10 +1,10 @@
-//! Data that events give to the scope around them.
+//! Data that events append to the scope around them.
 
 use crate::{ArgsIter, Argument, Event, Role, Text, Value};
 
-/// Names and values that an event appends to the innermost scope; nothing for most events.
+/// Names and values that an event appends to the innermost scope; empty for most events.
 ///
-/// `wtf.scope#appendData` gives one pair, a type with the flag for it gives all its arguments.
+/// `wtf.scope#appendData` appends one pair; a type with the corresponding flag appends all its arguments.
 pub fn appended<'a>(event: &Event<'a>) -> impl Iterator<Item = (Text<'a>, Value<'a>)> + use<'a> {
     let pair = match event.kind.role {
         Role::ScopeAppend => event.args.get("name").and_then(|name| name.as_text()).zip(event.args.get("value")),

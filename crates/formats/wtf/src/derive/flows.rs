@@ -1,4 +1,4 @@
-//! Flows: work that is handed from scope to scope, across zones.
+//! Flows: work that is passed from scope to scope, across zones.
 
 use std::collections::HashMap;
 
@@ -7,30 +7,30 @@ use traceloom_core::{Limits, Result};
 use super::{kept_text, number};
 use crate::{Event, Role};
 
-/// Where a flow passes.
+/// A point on a flow.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Point {
     /// The zone.
     pub zone: u32,
-    /// When.
+    /// Time of the point.
     pub time_us: i64,
     /// The innermost scope there.
     pub scope: Option<u32>,
 }
 
-/// How a flow came to a point.
+/// How a flow reached a point.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum FlowKind {
-    /// It begins there, perhaps as a part of another.
+    /// It starts there, possibly as a branch of another flow.
     Branch,
-    /// It goes on there.
+    /// It continues there.
     Extend,
     /// It ends there.
     Terminate,
 }
 
 impl FlowKind {
-    /// The word for people.
+    /// The name for people.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Branch => "branch",
@@ -43,39 +43,39 @@ impl FlowKind {
 /// A step of a flow.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Link {
-    /// The flow.
+    /// Id of the flow.
     pub flow: u32,
-    /// Where it was before: for a branch, where its parent was.
+    /// The previous point; for a branch, that of its parent.
     pub from: Option<Point>,
-    /// Where it is now.
+    /// The current point.
     pub to: Point,
-    /// How it came there.
+    /// How the flow reached it.
     pub kind: FlowKind,
-    /// Its name at this point, if the event has one.
+    /// The name in the event, if there is one.
     pub name: Option<Box<str>>,
-    /// What the program said about it, a JSON text.
+    /// The value in the event, as JSON text.
     pub value: Option<Box<str>>,
 }
 
-/// A step of a flow without what the program said about it.
+/// A step of a flow without its texts.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Step {
-    /// The flow.
+    /// Id of the flow.
     pub flow: u32,
-    /// Where it was before: for a branch, where its parent was.
+    /// The previous point; for a branch, that of its parent.
     pub from: Option<Point>,
-    /// Where it is now.
+    /// The current point.
     pub to: Point,
-    /// How it came there.
+    /// How the flow reached it.
     pub kind: FlowKind,
 }
 
-/// A flow that was seen.
+/// The state of a flow.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Flow {
-    /// The flow that it branched from, 0 for none.
+    /// The flow that it branched from; 0 for none.
     pub parent: u32,
-    /// Where it was last.
+    /// The last point.
     pub last: Point,
 }
 
@@ -87,19 +87,19 @@ pub struct Flows {
 }
 
 impl Flows {
-    /// None yet.
+    /// No flows yet.
     pub fn new(limits: &Limits) -> Self {
         Self { flows: HashMap::new(), limits: limits.clone() }
     }
 
-    /// Takes the next event and the scope around it; gives the step that it makes.
+    /// Adds the next event and the scope around it; returns the step that it makes.
     pub fn push(&mut self, event: &Event<'_>, scope: Option<u32>) -> Result<Option<Link>> {
         let Some(Step { flow, from, to, kind }) = self.follow(event, scope)? else { return Ok(None) };
         let (name, value) = (kept_text(event, "name"), kept_text(event, "value"));
         Ok(Some(Link { flow, from, to, kind, name, value }))
     }
 
-    /// The same without the texts, which stand in the event.
+    /// The same without the texts, which are in the event.
     pub fn follow(&mut self, event: &Event<'_>, scope: Option<u32>) -> Result<Option<Step>> {
         let kind = match event.kind.role {
             Role::FlowBranch => FlowKind::Branch,
@@ -128,7 +128,7 @@ impl Flows {
         Ok(Some(Step { flow, from, to, kind }))
     }
 
-    /// A flow that has begun and not ended.
+    /// A flow that has started but not ended.
     pub fn get(&self, id: u32) -> Option<Flow> {
         self.flows.get(&id).copied()
     }

@@ -1,4 +1,4 @@
-//! Frames: what happens between `wtf.timing#frameStart` and `#frameEnd` of the same number.
+//! Frames: the time between `wtf.timing#frameStart` and `#frameEnd` with the same number.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use crate::{Event, Role};
 pub struct Frame {
     /// The zone that draws.
     pub zone: u32,
-    /// Its number.
+    /// Number of the frame.
     pub number: u32,
-    /// When it starts; missing where only the end was recorded.
+    /// Start of the frame; `None` if only the end was recorded.
     pub start_us: Option<i64>,
-    /// When it ends; missing where it never did.
+    /// End of the frame; `None` if it never ended.
     pub end_us: Option<i64>,
 }
 
@@ -27,7 +27,7 @@ impl Frame {
     }
 }
 
-/// Collects frames; of several starts or ends with one number the last counts, in the order of time.
+/// Collects frames; of several starts or ends with one number, the last in time order counts.
 #[derive(Debug)]
 pub struct Frames {
     by_number: BTreeMap<(u32, u32), Frame>,
@@ -35,12 +35,12 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// None yet.
+    /// No frames yet.
     pub fn new(limits: &Limits) -> Self {
         Self { by_number: BTreeMap::new(), limits: limits.clone() }
     }
 
-    /// Takes the next event of the file.
+    /// Adds the next event of the file.
     pub fn push(&mut self, event: &Event<'_>) -> Result<()> {
         let is_start = match event.kind.role {
             Role::FrameStart => true,
@@ -56,7 +56,7 @@ impl Frames {
         Ok(())
     }
 
-    /// The frames by zone and number, unfinished ones included.
+    /// The frames by zone and number, including unfinished ones.
     pub fn finish(self) -> impl Iterator<Item = Frame> {
         self.by_number.into_values()
     }

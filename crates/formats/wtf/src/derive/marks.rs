@@ -1,22 +1,22 @@
-//! Marks: names for stretches of time, each lasting to the next.
+//! Marks: names for time ranges, each lasting until the next.
 
 use traceloom_core::{Limits, Result};
 
 use super::kept_text;
 use crate::{Event, Role};
 
-/// A named stretch of time in a zone.
+/// A named time range in a zone.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Mark {
     /// The zone.
     pub zone: u32,
-    /// Its name.
+    /// Name of the mark.
     pub name: Option<Box<str>>,
-    /// What the program said about it, a JSON text.
+    /// The value in the event, as JSON text.
     pub value: Option<Box<str>>,
-    /// When it was set.
+    /// Time of the mark.
     pub start_us: i64,
-    /// When the next one was set, or the zone's last event.
+    /// Time of the next mark, or of the zone's last event.
     pub end_us: i64,
 }
 
@@ -30,12 +30,12 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// None yet.
+    /// No marks yet.
     pub fn new(limits: &Limits) -> Self {
         Self { marks: Vec::new(), last: Vec::new(), limits: limits.clone() }
     }
 
-    /// Takes the next event of the file.
+    /// Adds the next event of the file.
     #[inline]
     pub fn push(&mut self, event: &Event<'_>) -> Result<()> {
         if event.kind.is_structural() {

@@ -1,6 +1,6 @@
-//! What follows from the events: scopes with ends, frames, marks, ranges, flows, appended data.
+//! Data derived from the events: scopes with ends, frames, marks, ranges, flows, appended data.
 //!
-//! Everything here works on events as they come, in file order, and keeps only what it needs.
+//! Everything here works on events in file order as they arrive, and keeps only what it needs.
 
 mod appended;
 mod flows;
@@ -18,10 +18,10 @@ pub use self::{
     tree::{Nested, Scope, Tree, Walk},
 };
 
-/// Most bytes of a name or value that is kept: what is derived must not outgrow the trace.
+/// Maximum size of a name or value that is kept: derived data must not outgrow the trace.
 const MAX_TEXT: usize = 64 << 10;
 
-/// A text argument as kept.
+/// A text argument, shortened to the maximum.
 fn kept_text(event: &crate::Event<'_>, name: &str) -> Option<Box<str>> {
     let text = event.args.get(name)?.as_text()?.to_str();
     let mut len = text.len().min(MAX_TEXT);

@@ -1,4 +1,4 @@
-//! Time ranges: begun and ended by id, free to overlap and to end in another zone.
+//! Time ranges: started and ended by id, and free to overlap and to end in another zone.
 
 use std::{
     cmp::Reverse,
@@ -10,38 +10,38 @@ use traceloom_core::{Limits, Result};
 use super::{kept_text, number};
 use crate::{Event, Role};
 
-/// A stretch of time that crosses scopes.
+/// A time range that crosses scopes.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Range {
     /// Its id in the file.
     pub id: u32,
-    /// The zone in which it began, or ended if its beginning is missing.
+    /// The zone in which it started, or ended if its start is missing.
     pub zone: u32,
-    /// Its name.
+    /// Name of the range.
     pub name: Option<Box<str>>,
-    /// What the program said about it, a JSON text.
+    /// The value in the event, as JSON text.
     pub value: Option<Box<str>>,
-    /// When it began; missing where only its end was recorded.
+    /// Start of the range; `None` if only its end was recorded.
     pub start_us: Option<i64>,
-    /// When it ended; missing where it never did.
+    /// End of the range; `None` if it never ended.
     pub end_us: Option<i64>,
     /// The zone in which it ended.
     pub end_zone: Option<u32>,
-    /// The lowest row of its zone that no other open range took when it began.
+    /// The lowest row of its zone that was free when it started.
     pub level: u32,
 }
 
-/// Collects ranges; of several ends of one range the last counts, in the order of time.
+/// Collects ranges; of several ends of one range, the last in time order counts.
 #[derive(Debug)]
 pub struct Ranges {
     ranges: Vec<Range>,
-    /// The range that an id stands for: the last that began, or an end that waits for its beginning.
+    /// The range that an id refers to: the last that started, or an end that waits for its start.
     by_id: HashMap<u32, usize>,
     rows: HashMap<u32, Rows>,
     limits: Limits,
 }
 
-/// The rows of a zone that no open range takes.
+/// The free rows of a zone.
 #[derive(Debug, Default)]
 struct Rows {
     free: BinaryHeap<Reverse<u32>>,
@@ -61,12 +61,12 @@ impl Rows {
 }
 
 impl Ranges {
-    /// None yet.
+    /// No ranges yet.
     pub fn new(limits: &Limits) -> Self {
         Self { ranges: Vec::new(), by_id: HashMap::new(), rows: HashMap::new(), limits: limits.clone() }
     }
 
-    /// Takes the next event of the file.
+    /// Adds the next event of the file.
     pub fn push(&mut self, event: &Event<'_>) -> Result<()> {
         match event.kind.role {
             Role::RangeBegin => self.begin(event),
@@ -75,7 +75,7 @@ impl Ranges {
         }
     }
 
-    /// The ranges in the order of their beginnings.
+    /// The ranges in the order of their start.
     pub fn finish(self) -> Vec<Range> {
         self.ranges
     }
@@ -84,7 +84,7 @@ impl Ranges {
         let id = number(event, "id");
         let (name, value) = (kept_text(event, "name"), kept_text(event, "value"));
         let (zone, start_us) = (event.zone, Some(event.time_us));
-        // Events may be stored late: an end that happens after this beginning belongs to it.
+        // Events may be stored late: an end with a later time than this start belongs to it.
         if let Some(range) = self.known(id).filter(|range| range.start_us.is_none() && range.end_us > start_us) {
             *range = Range { zone, name, value, start_us, ..range.clone() };
             return Ok(());
@@ -101,7 +101,7 @@ impl Ranges {
             return self.add(Range { id, zone, name, value, start_us, end_us, end_zone: Some(zone), level: 0 });
         };
         let was_open = range.end_us.is_none();
-        // An end in the range's own zone counts more than one elsewhere.
+        // An end in the range's zone takes precedence over one elsewhere.
         let order = |zone, end_us| (zone == Some(range.zone), end_us);
         if order(range.end_zone, range.end_us) <= order(Some(zone), end_us) {
             (range.end_us, range.end_zone) = (end_us, Some(zone));

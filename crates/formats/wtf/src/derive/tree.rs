@@ -1,7 +1,7 @@
-//! Scopes: which event closes which, and what lies in between.
+//! Scopes: which event closes which, and what is inside.
 //!
-//! Scopes are numbered in the order in which they are entered in the file, all zones together. In a
-//! zone whose events are not in the order of time they nest as if they were, as in the original.
+//! Scopes are numbered in the order in which they are entered in the file, over all zones. In a zone whose events are
+//! not in time order, scopes nest as if they were, as in WTF.
 
 use std::collections::HashMap;
 
@@ -9,33 +9,33 @@ use traceloom_core::{Arena, Error, Options, Records, Result, Source, Spill, Spil
 
 use crate::{Event, Record, Role};
 
-/// No scope is around, or the scope never ends.
+/// No parent, or no end.
 const NONE: u32 = u32::MAX;
 const OPEN: i64 = i64::MIN;
 
-/// A scope, seen from the event that enters it.
+/// A scope, as seen from the event that enters it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Scope {
-    /// Its number.
+    /// Number of the scope.
     pub number: u32,
-    /// When it was left; `None` if it never was.
+    /// When the scope was left; `None` if it never was.
     pub end_us: Option<i64>,
-    /// The time of the scopes directly inside; what is left of its duration is its own.
+    /// Total time of the scopes directly inside; the rest of its duration is self time.
     pub children_us: u64,
 }
 
-/// Where an event stands among the scopes.
+/// The position of an event among the scopes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Nested {
     /// The innermost scope around it; for a leave, the scope that it ends.
     pub parent: Option<u32>,
-    /// Open scopes around it.
+    /// Number of open scopes around it.
     pub depth: u32,
     /// The scope that it enters.
     pub scope: Option<Scope>,
 }
 
-/// What an event does to the stack.
+/// The effect of an event on the stack.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Step {
     Enter,
@@ -77,18 +77,18 @@ impl Default for ZoneStack {
 struct TreeBuilder {
     scopes: Spill<Ending>,
     zones: Vec<ZoneStack>,
-    /// Events of the zones that are known to be out of order: time, and what the event does.
+    /// Events of the zones that are known to be out of order: time and effect.
     disordered: HashMap<u32, Vec<(i64, u32)>>,
     levels: u32,
     orphan_leaves: u64,
-    /// Bytes that the events of out-of-order zones may still take.
+    /// Number of bytes that the events of out-of-order zones may still take.
     room_bytes: u64,
 }
 
-/// In an out-of-order zone: an event that leaves a scope, or does nothing; any other number is a scope's.
+/// In an out-of-order zone: an event that leaves a scope, or has no effect; any other number is that of a scope.
 const LEAVE: u32 = u32::MAX - 1;
 const STAY: u32 = u32::MAX;
-/// What sorting costs for each event of such a zone.
+/// Memory for sorting, per event of such a zone.
 const DISORDERED_BYTES: u64 = 16 + 4 + 8;
 
 impl TreeBuilder {
@@ -104,7 +104,7 @@ impl TreeBuilder {
         }
     }
 
-    /// The next event of the file.
+    /// Adds the next event of the file.
     #[inline]
     fn push(&mut self, event: &Event<'_>) -> Result<()> {
         if event.kind.is_structural() {
@@ -170,7 +170,7 @@ impl TreeBuilder {
         Ok(Tree { scopes, places, levels, orphan_leaves })
     }
 
-    /// Nests the events of a zone in the order of time and tells parent and depth in the order of the file.
+    /// Nests the events of a zone in time order; returns parent and depth in file order.
     fn nest_sorted(&mut self, events: &[(i64, u32)]) -> Result<Vec<(u32, u32)>> {
         let mut order: Vec<u32> = (0..events.len() as u32).collect();
         order.sort_by_key(|index| events.get(*index as usize).map_or(0, |(time, _)| *time));
@@ -224,7 +224,7 @@ fn keep_open(frames: &[Frame], scopes: &mut Spill<Ending>) -> Result<()> {
 }
 
 spill_row! {
-    /// When a scope ends, and the time of the scopes directly inside.
+    /// The end of a scope, and the total time of the scopes directly inside.
     #[derive(Debug)]
     struct Ending {
         end: i64,
@@ -247,9 +247,9 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Reads a file and nests its scopes; a second time where a zone turns out to be out of order.
+    /// Reads a file and nests its scopes; reads it a second time if a zone turns out to be out of order.
     ///
-    /// `unwraps` says whether time goes on where the stored microseconds start again.
+    /// `unwraps` decides whether times continue when the stored microseconds wrap.
     pub fn build(source: &Source, options: &Options, unwraps: bool) -> Result<Self> {
         let first = Self::collect(source, options, unwraps, &[])?;
         let disordered = first.disordered_zones();
@@ -276,40 +276,40 @@ impl Tree {
         self.scopes.len()
     }
 
-    /// Whether there is no scope.
+    /// Whether there are no scopes.
     pub fn is_empty(&self) -> bool {
         self.scopes.is_empty()
     }
 
-    /// Most scopes that are open at once in one zone.
+    /// Maximum number of scopes that are open at once in one zone.
     pub fn levels(&self) -> u32 {
         self.levels
     }
 
-    /// Leave events that found no scope to end, as a ring buffer makes them.
+    /// Leave events without a scope to end, which ring buffers cause.
     pub fn orphan_leaves(&self) -> u64 {
         self.orphan_leaves
     }
 
-    /// Walks along with a second reading of the same file.
+    /// Accompanies a second read of the same file.
     pub fn walk(&self) -> Walk<'_> {
         Walk { tree: self, next: 0, endings: self.scopes.iter(), stacks: Vec::new(), seen: HashMap::new() }
     }
 }
 
-/// Tells the place of every event, in file order.
+/// Returns the position of every event, in file order.
 #[derive(Debug)]
 pub struct Walk<'t> {
     tree: &'t Tree,
     next: u32,
     endings: SpillIter<'t, Ending>,
     stacks: Vec<Vec<u32>>,
-    /// Events passed in each zone that is out of order.
+    /// Number of events passed in each out-of-order zone.
     seen: HashMap<u32, usize>,
 }
 
 impl Walk<'_> {
-    /// The place of the next event; `None` for one that happens in no zone.
+    /// The position of the next event; `None` for an event that belongs to no zone.
     pub fn nested(&mut self, event: &Event<'_>) -> Result<Option<Nested>> {
         if event.kind.is_structural() {
             return Ok(None);

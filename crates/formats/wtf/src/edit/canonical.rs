@@ -1,4 +1,4 @@
-//! The same contents, as our own writer lays them out.
+//! Writes the same contents as our writer lays them out.
 
 use std::io::Write;
 
@@ -9,7 +9,7 @@ use crate::{Container, Form};
 
 /// Writes everything that can be read, and nothing else.
 ///
-/// Without a variant the form stays, if it can be written.
+/// Without a variant, the form is kept if it can be written.
 pub fn canonical<W: Write>(source: &Source, out: W, variant: Option<&str>, options: &Options) -> Result<Edited> {
     let form = variant.map(|variant| {
         Form::from_variant(variant).ok_or_else(|| Error::usage(format!("wtf has no variant {variant}")))

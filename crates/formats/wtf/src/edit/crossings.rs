@@ -1,4 +1,4 @@
-//! Events that are held until an edge of a slice, and what lasts from event to event.
+//! Events that are held until an edge of a slice, and items that span several events.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ impl Held {
     }
 }
 
-/// A value that outlives the record it came from.
+/// An owned copy of a value.
 #[derive(Debug)]
 enum Owned {
     Plain(Value<'static>),
@@ -60,19 +60,19 @@ impl Owned {
     }
 }
 
-/// What lasts without being a scope, and what tells it from its like.
+/// An item with a duration that is not a scope, and its identity.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) enum Lasting {
     /// A frame: a zone and a number.
     Frame(u32, u32),
-    /// The mark of a zone, which lasts to the next.
+    /// The mark of a zone, which lasts until the next.
     Mark(u32),
     /// A time range, which may end in another zone.
     Range(u32),
 }
 
 impl Lasting {
-    /// What the event begins or, if false, ends.
+    /// The item that the event starts or, if false, ends.
     pub(super) fn of(event: &Event<'_>) -> Option<(Self, bool)> {
         let number = |name| event.args.get(name).and_then(|value| value.as_u32()).unwrap_or(0);
         match event.kind.role {
@@ -86,36 +86,36 @@ impl Lasting {
     }
 }
 
-/// Frames, marks and time ranges that a slice cuts through.
+/// Frames, marks and time ranges that cross an edge of the slice.
 #[derive(Debug, Default)]
 pub(super) struct Crossings {
-    /// Those that started before the range and have not ended yet.
+    /// Items that started before the range and have not ended yet.
     before: BTreeMap<Lasting, Held>,
-    /// Those that are open in the range.
+    /// Items that are open in the range.
     open: BTreeSet<Lasting>,
-    /// How those end that end after the range.
+    /// The end events of items that end after the range.
     ends: Vec<Held>,
 }
 
 impl Crossings {
-    /// Something starts before the range.
+    /// An item starts before the range.
     pub(super) fn begin_before(&mut self, what: Lasting, begun: Held) {
         self.before.insert(what, begun);
     }
 
-    /// Something that started before the range is over, too; whether there was any.
+    /// An item that started before the range also ends before it; returns whether there was one.
     pub(super) fn end_before(&mut self, what: Lasting) -> bool {
         self.before.remove(&what).is_some()
     }
 
-    /// The range starts: gives what started before and lasts.
+    /// The range starts: returns the items that started before it and are still open.
     pub(super) fn begin(&mut self) -> impl Iterator<Item = Held> + use<> {
         let before = std::mem::take(&mut self.before);
         self.open.extend(before.keys().copied());
         before.into_values()
     }
 
-    /// Something happens in the range.
+    /// An item starts or ends in the range.
     pub(super) fn inside(&mut self, what: Lasting, begins: bool) {
         if begins {
             self.open.insert(what);
@@ -124,17 +124,17 @@ impl Crossings {
         }
     }
 
-    /// Something ends after the range; whether it started before that.
+    /// An item ends after the range; returns whether it started before that.
     pub(super) fn ends_after(&mut self, what: Lasting) -> bool {
         self.open.remove(&what)
     }
 
-    /// Keeps how it ends.
+    /// Keeps the end event.
     pub(super) fn end_later(&mut self, held: Held) {
         self.ends.push(held);
     }
 
-    /// The range is over: gives the ends of what lasts longer.
+    /// The range is over: returns the end events of items that extend beyond it.
     pub(super) fn finish(&mut self) -> Vec<Held> {
         std::mem::take(&mut self.ends)
     }

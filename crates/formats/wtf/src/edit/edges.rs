@@ -1,4 +1,4 @@
-//! What reaches over the edges of a slice: it is started and ended there.
+//! Items that cross an edge of a slice: they are started and ended at the edge.
 
 use std::io::Write;
 
@@ -15,8 +15,8 @@ use crate::{Event, Role};
 const LEAVE: &str = "wtf.scope#leave";
 
 impl<W: Write> Transfer<'_, W> {
-    /// Whether an event is in the range; notes what it means for the range if not, and what the range needs before it
-    /// if so.
+    /// Whether an event is in the range. If it is not, records its effect on the range; if it is, writes what must come
+    /// before it.
     pub(super) fn is_inside(&mut self, event: &Event<'_>) -> Result<bool> {
         let Some(&Cut { from, to, starts_on_tick, .. }) = self.cut.as_ref().filter(|cut| !cut.is_empty()) else {
             return Ok(self.cut.is_none());
@@ -42,7 +42,7 @@ impl<W: Write> Transfer<'_, W> {
         Ok(true)
     }
 
-    /// An event before the range: it matters only if something starts that lasts.
+    /// An event before the range: it matters only if it starts an item that lasts.
     fn before(&mut self, event: &Event<'_>) -> Result<()> {
         if event.kind.role == Role::ScopeLeave {
             if let Some(state) = self.zones.get_mut(event.zone as usize) {
@@ -64,7 +64,7 @@ impl<W: Write> Transfer<'_, W> {
         Ok(())
     }
 
-    /// Whether the event at the very start of the range only ends what lies before it.
+    /// Whether an event exactly at the start of the range only ends an item from before it.
     fn ends_at_start(&mut self, event: &Event<'_>) -> bool {
         if let Some((what, begins)) = Lasting::of(event) {
             return self.crossings.end_before(what) && !begins;
@@ -73,7 +73,7 @@ impl<W: Write> Transfer<'_, W> {
         event.kind.role == Role::ScopeLeave && state.is_some_and(|state| state.before.pop().is_some())
     }
 
-    /// An event after the range: it matters only if it ends what reaches into it.
+    /// An event after the range: it matters only if it ends an item that extends into the range.
     fn after(&mut self, event: &Event<'_>) -> Result<()> {
         if let Some((what, false)) = Lasting::of(event)
             && self.crossings.ends_after(what)
@@ -107,7 +107,7 @@ impl<W: Write> Transfer<'_, W> {
         self.composer.event(zone, held.kind, time, held.values())
     }
 
-    /// Starts what started before the range and lasts.
+    /// Starts the items that started before the range and are still open.
     fn begin_range(&mut self, from: i64) -> Result<()> {
         for held in self.crossings.begin() {
             self.write_held(&held, from, "the start of frames, marks and ranges that started before the range")?;
@@ -126,7 +126,7 @@ impl<W: Write> Transfer<'_, W> {
         Ok(())
     }
 
-    /// Ends what reaches over the end of the range; gives what was lost.
+    /// Ends the items that extend beyond the end of the range; returns the losses.
     pub(super) fn finish(mut self) -> Result<Loss> {
         let Some(&Cut { from, to, .. }) = self.cut.as_ref().filter(|cut| !cut.is_empty()) else {
             return Ok(self.loss);
@@ -135,7 +135,7 @@ impl<W: Write> Transfer<'_, W> {
         // A range shorter than a tick may end before it starts.
         let end = to.max(from);
         for index in 0..self.zones.len() {
-            // A zone in which nothing happens during the range may still be inside a scope.
+            // A zone without events in the range may still be inside a scope.
             self.begin_zone(index, from)?;
             let ends = self.zones.get(index).map_or(0, |state| state.end_later);
             if ends == 0 || to == i64::MAX {

@@ -1,4 +1,4 @@
-//! Mends arguments that wtf could not digest, and keeps the ids of several files apart.
+//! Repairs arguments that WTF cannot handle, and keeps the ids of several files distinct.
 
 use std::{collections::HashMap, io::Write};
 
@@ -7,14 +7,14 @@ use traceloom_core::{json, text::json::push_string};
 use super::transfer::Transfer;
 use crate::{Event, Role, Text, Value, event::is_fatal_name};
 
-/// Ids of ranges and flows that are unique over several files.
+/// Ids of ranges and flows that are unique across several files.
 #[derive(Debug, Default)]
 pub(super) struct UniqueIds {
     ranges: HashMap<(u32, u32), u32>,
     flows: HashMap<(u32, u32), u32>,
 }
 
-/// A value as it came, or what it became.
+/// A value, unchanged or repaired.
 pub(super) enum Mended<'e> {
     Plain(Value<'e>),
     Text(String),
@@ -32,7 +32,7 @@ impl Mended<'_> {
 }
 
 impl<W: Write> Transfer<'_, W> {
-    /// The arguments, with what the original could not digest mended.
+    /// The arguments, repaired if WTF cannot handle them.
     pub(super) fn values<'e>(&mut self, event: &Event<'e>) -> Vec<Mended<'e>> {
         let role = event.kind.role;
         let mut mended = Vec::with_capacity(event.args.len());

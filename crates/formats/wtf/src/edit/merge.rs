@@ -1,4 +1,4 @@
-//! Several traces in one.
+//! Merges several traces into one.
 
 use std::io::Write;
 
@@ -11,18 +11,18 @@ use super::{
 };
 use crate::{Composer, Form};
 
-/// Milliseconds after which stored times start again.
+/// Milliseconds after which stored times wrap.
 const TURN_MS: f64 = (1_u64 << 32) as f64 / 1000.0;
 
-/// Puts files together on one time axis; zones, ranges and flows of different files stay apart.
+/// Merges files on one time axis; zones, ranges and flows of different files stay separate.
 pub fn merge<W: Write>(sources: &[Source], out: W, options: &Options) -> Result<Edited> {
     let readers = sources.iter().map(|source| crate::open(source.clone(), options)).collect::<Result<Vec<_>>>()?;
     let bases = readers.iter().map(|reader| reader.header().info.timebase_ms);
     let [first_ms, last_ms] =
         [bases.clone().fold(f64::INFINITY, f64::min), bases.clone().fold(f64::NEG_INFINITY, f64::max)];
-    // Stored times start again after a turn, and in a gap of that length nobody would see it.
+    // Stored times wrap after this time, and a gap of that length would go unnoticed.
     let is_far = last_ms - first_ms >= TURN_MS;
-    // Files without a wall-clock timebase cannot be told apart in time: all begin together.
+    // Without a wall-clock timebase, the relative times of files are unknown, so all of them start together.
     let has_clock = first_ms > 0.0 && !is_far;
     let origin_ms = if has_clock { first_ms } else { bases.clone().next().unwrap_or(0.0) };
     let Some(first) = readers.first() else { return Err(Error::usage("nothing to merge")) };

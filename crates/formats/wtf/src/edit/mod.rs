@@ -1,4 +1,4 @@
-//! Edits from file to file: laid out again, repaired, a range, several in one.
+//! Edits of files: canonical, repair, slice, merge.
 
 mod canonical;
 mod crossings;
@@ -25,7 +25,7 @@ fn compose<W: Write>(reader: Reader, out: W, form: Form, cut: Option<Cut>) -> Re
     let mut info = usable_info(&reader.header().info);
     let turns = cut.as_ref().map_or(0, Cut::turns);
     if turns > 0 {
-        // Times are stored in 32 bits: a range from far behind counts from a later timebase.
+        // Times are stored in 32 bits, so a range that starts late counts from a later timebase.
         info = info.with_timebase(info.timebase_ms + (turns << 32) as f64 / 1000.0);
     }
     let mut composer = Composer::new(out, form, &info)?;
@@ -38,7 +38,7 @@ fn compose<W: Write>(reader: Reader, out: W, form: Form, cut: Option<Cut>) -> Re
     Ok(edited)
 }
 
-/// A header that the original accepts.
+/// A header that WTF accepts.
 fn usable_info(info: &FileInfo) -> FileInfo {
     let (_, problems) = FileInfo::parse(&info.json);
     if info.json.is_empty() || crate::file_info::is_fatal(&problems) {
@@ -47,7 +47,7 @@ fn usable_info(info: &FileInfo) -> FileInfo {
     info.clone()
 }
 
-/// Of the two JSON containers wtf opens one, and the older ones are better off as chunks.
+/// WTF opens one of the two JSON containers, and the older containers are better converted to chunks.
 fn loadable_form(container: Container) -> Form {
     match container {
         Container::Json | Container::JsonPartial => Form::Json,

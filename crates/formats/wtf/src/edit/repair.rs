@@ -1,4 +1,4 @@
-//! A file that wtf loads.
+//! Writes a file that WTF loads.
 
 use std::io::Write;
 
@@ -6,7 +6,7 @@ use traceloom_core::{Edited, Options, Records, Result, Source};
 
 use super::{compose, loadable_form};
 
-/// Writes a file that wtf loads, with everything that can be saved.
+/// Writes a file that WTF loads, with everything that can be recovered.
 pub fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Edited> {
     let reader = crate::open(source.clone(), options)?;
     let form = loadable_form(reader.header().container);

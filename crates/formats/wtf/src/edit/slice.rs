@@ -1,4 +1,4 @@
-//! A range of a trace, with what it needs from outside.
+//! Extracts a range of a trace, with what it needs from outside.
 
 use std::io::Write;
 
@@ -8,8 +8,8 @@ use super::{compose, loadable_form};
 
 /// Writes a range of the file, with the definitions, zones and zone settings that it needs.
 ///
-/// Scopes, frames, marks and time ranges that reach over an edge are cut there. Every other event is in exactly one of
-/// two adjacent ranges.
+/// Scopes, frames, marks and time ranges that cross an edge are cut there. Every other event is in exactly one of two
+/// adjacent ranges.
 pub fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options) -> Result<Edited> {
     let reader = crate::open(source.clone(), options)?;
     let form = loadable_form(reader.header().container);
@@ -17,21 +17,21 @@ pub fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options
     compose(reader, out, form, Some(cut))
 }
 
-/// The range and the zones that are wanted.
+/// The wanted range and zones.
 #[derive(Debug)]
 pub(super) struct Cut {
     slice: Slice,
     /// The first tick of the range.
     pub(super) from: i64,
-    /// The first tick behind it.
+    /// The first tick after the range.
     pub(super) to: i64,
-    /// The range starts with a tick, and not somewhere before it.
+    /// Whether the range starts exactly at a tick, and not before it.
     pub(super) starts_on_tick: bool,
 }
 
 impl Cut {
     fn new(slice: &Slice, times_as_count: bool) -> Self {
-        // A count is told as nanoseconds, a time is stored in microseconds.
+        // A count is shown as nanoseconds; a time is stored in microseconds.
         let unit = if times_as_count { 1 } else { 1000 };
         let first_at = |ns: i64| ns.div_euclid(unit) + i64::from(ns.rem_euclid(unit) > 0);
         Self {
@@ -42,7 +42,7 @@ impl Cut {
         }
     }
 
-    /// Whether no moment is in the range; one that is shorter than a tick may have no tick, and yet is inside scopes.
+    /// Whether the range is empty; a range shorter than a tick may contain no tick and yet be inside scopes.
     pub(super) fn is_empty(&self) -> bool {
         self.slice.range.is_empty()
     }
@@ -51,7 +51,7 @@ impl Cut {
         self.slice.keeps_thread(id, name)
     }
 
-    /// Whole turns of the 32-bit clock before the range starts.
+    /// Number of times that the 32-bit clock wraps before the range starts.
     pub(super) fn turns(&self) -> i64 {
         self.from.max(0) >> 32
     }

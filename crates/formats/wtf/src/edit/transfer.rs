@@ -1,4 +1,4 @@
-//! Carries events from a reader to a composer and mends them on the way.
+//! Copies events from a reader to a composer and repairs them in the process.
 
 use std::{borrow::Cow, collections::HashMap, io::Write};
 
@@ -14,10 +14,10 @@ use crate::{
     raw::{EventClass, EventFlags, LINE_ENDS},
 };
 
-/// Carries everything from a reader to the composer of a transfer.
+/// Copies everything from a reader to the composer of a transfer.
 pub(super) fn run<W: Write>(mut reader: Reader, mut transfer: Transfer<'_, W>) -> Result<Edited> {
     loop {
-        // Zones come from the reader, which cannot be asked while it lends a record.
+        // Zones come from the reader, which cannot be queried while a record is borrowed from it.
         transfer.take_zones(reader.zones());
         let Some(located) = reader.next()? else { break };
         let offset = located.offset;
@@ -46,17 +46,17 @@ pub(super) struct ZoneState {
     pub(super) before: Vec<Held>,
     /// Scopes that are open in the output.
     pub(super) open: u64,
-    /// Of these and of those before, how many end after the range.
+    /// How many of these and of those before end after the range.
     pub(super) end_later: u64,
     /// Scopes that are entered after the range and still open.
     pub(super) later: u64,
 }
 
-/// Carries events to a composer.
+/// Copies events to a composer.
 pub(super) struct Transfer<'c, W> {
     pub(super) composer: &'c mut Composer<W>,
     types: HashMap<u32, TypeId>,
-    /// The last number that was put behind a name.
+    /// The last number appended to each name.
     numbers: HashMap<Box<str>, u32>,
     pub(super) zones: Vec<ZoneState>,
     pub(super) cut: Option<Cut>,
@@ -64,7 +64,7 @@ pub(super) struct Transfer<'c, W> {
     pub(super) loss: Loss,
     /// Added to every time.
     pub(super) shift_us: i64,
-    /// Which of several files this is, from 1; 0 for the only one.
+    /// The number of this file among several, from 1; 0 if it is the only one.
     pub(super) file: u32,
     pub(super) ids: Option<&'c mut UniqueIds>,
 }
@@ -89,7 +89,7 @@ impl<'c, W: Write> Transfer<'c, W> {
         self.loss.lose(what, || format!("byte {offset}"));
     }
 
-    /// Takes over what zones there are now: new ones come last, and the first one may get its name late.
+    /// Adds the current zones: new ones come last, and the first one may get its name late.
     pub(super) fn take_zones(&mut self, zones: &[Zone]) {
         let is_kept = |index: usize, zone: &Zone| {
             let name = zone.name.as_deref().unwrap_or_default().as_bytes();
@@ -149,7 +149,8 @@ impl<'c, W: Write> Transfer<'c, W> {
         self.composer.event(zone, kind, time, values.iter().map(Mended::value))
     }
 
-    /// The composer's zone for one of the reader's. The order stays: tools show the first zone, or nothing but it.
+    /// The composer's zone for a zone of the reader. The order is kept, because tools show the first zone, or only that
+    /// one.
     pub(super) fn zone_of(&mut self, index: usize) -> Result<ZoneId> {
         if let Some(id) = self.zones.get(index).and_then(|state| state.id) {
             return Ok(id);
@@ -161,7 +162,7 @@ impl<'c, W: Write> Transfer<'c, W> {
         create_zone(self.composer, state, self.file)
     }
 
-    /// Creates the zones before this one that the file has created and that are wanted.
+    /// Creates the wanted zones of the file before this one.
     fn create_zones(&mut self, end: usize) -> Result<()> {
         let zones = self.zones.iter_mut().take(end);
         for state in zones.filter(|state| state.id.is_none() && state.is_kept && state.zone.id.is_some()) {
@@ -170,7 +171,7 @@ impl<'c, W: Write> Transfer<'c, W> {
         Ok(())
     }
 
-    /// Takes over what no event refers to: zones in which nothing happens, types of which there is no event.
+    /// Copies items without events: zones in which nothing happens, types that never occur.
     pub(super) fn take_unused(&mut self, types: &EventTypes) -> Result<()> {
         if self.cut.is_some() {
             return Ok(());
@@ -190,7 +191,7 @@ impl<'c, W: Write> Transfer<'c, W> {
         Ok(())
     }
 
-    /// The composer's type for one of the reader's; a name that stands for two signatures gets a number.
+    /// The composer's type for a type of the reader; a name with two signatures gets a number.
     pub(super) fn type_of(&mut self, kind: &EventType) -> Result<TypeId> {
         if let Some(id) = self.types.get(&kind.index) {
             return Ok(*id);
@@ -218,7 +219,7 @@ impl<'c, W: Write> Transfer<'c, W> {
         let is_new = self.composer.type_named(&name).is_none();
         let id = self.composer.define(&name, class, flags, &list)?;
         if is_new {
-            // In the order of the file, so that a repaired file is repaired to itself.
+            // In file order, so that repairing a repaired file changes nothing.
             self.composer.rank(id, u64::from(self.file) << 32 | u64::from(kind.index));
         }
         self.types.insert(kind.index, id);
@@ -227,7 +228,7 @@ impl<'c, W: Write> Transfer<'c, W> {
 }
 
 impl<W: Write> Transfer<'_, W> {
-    /// The name of an argument; wtf makes a variable of it, which cannot start with a digit.
+    /// The name of an argument; WTF makes a variable of it, which cannot start with a digit.
     fn name_of<'a>(&mut self, argument: &'a Argument, args: &[Argument]) -> Cow<'a, str> {
         if !argument.name.starts_with(|c: char| c.is_ascii_digit()) {
             return Cow::Borrowed(&argument.name);
@@ -246,7 +247,7 @@ fn create_zone<W: Write>(composer: &mut Composer<W>, state: &mut ZoneState, file
     let mut name = name.as_deref().map(Cow::Borrowed);
     let (mut kind, mut location) = (kind.as_deref(), location.as_deref());
     match id {
-        // The nameless zone has empty strings for names in the original.
+        // In WTF, the nameless zone has empty strings as names.
         None => (name, kind, location) = (Some(Cow::Borrowed("")), Some(""), Some("")),
         Some(id) if name.is_none() && kind.is_none() && location.is_none() => {
             name = Some(Cow::Owned(format!("zone {id}")));

@@ -1,4 +1,4 @@
-//! The arguments of an event, decoded one by one from the bytes as stored.
+//! The arguments of an event, decoded one by one from the stored bytes.
 
 use traceloom_core::{ByteOrder, Cursor, Error, Result};
 
@@ -10,17 +10,17 @@ use crate::raw::{ArgumentType, Element, NULL_ARRAY, padded};
 pub enum Encoding {
     /// Little-endian words; strings are ordinals of the chunk's table.
     Words,
-    /// Big-endian and packed; strings stand in the event.
+    /// Big-endian and packed; strings are in the event.
     Legacy,
 }
 
-/// A string of the packed encoding has this length where an ordinal follows.
+/// The length of a string in the packed encoding if an ordinal follows.
 const LEGACY_ORDINAL: u16 = u16::MAX;
 
 /// The value of an argument.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
-    /// A yes or no.
+    /// A boolean.
     Bool(bool),
     /// A signed number.
     Int(i32),
@@ -36,11 +36,11 @@ pub enum Value<'a> {
     Text(Option<Text<'a>>),
     /// A JSON text, meant to be valid.
     Any(Option<Text<'a>>),
-    /// The id of a flow, 0 for none.
+    /// The id of a flow; 0 for none.
     Flow(u32),
     /// Microseconds.
     Time(u32),
-    /// Numbers or characters.
+    /// An array of numbers or characters.
     Array(Option<Array<'a>>),
 }
 
@@ -83,7 +83,7 @@ impl<'a> Array<'a> {
         self.bytes.len() / self.element.width()
     }
 
-    /// Whether there is no element.
+    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
@@ -98,7 +98,7 @@ impl<'a> Array<'a> {
 /// The arguments of one event.
 #[derive(Clone, Copy, Debug)]
 pub struct Args<'a> {
-    /// As stored, padding included.
+    /// The stored bytes, including padding.
     pub bytes: &'a [u8],
     /// How they are encoded.
     pub encoding: Encoding,
@@ -107,7 +107,7 @@ pub struct Args<'a> {
 }
 
 impl<'a> Args<'a> {
-    /// Names and values in the order of the signature; ends where the bytes do.
+    /// Names and values in the order of the signature; ends with the bytes.
     pub fn iter(&self) -> ArgsIter<'a> {
         ArgsIter { cursor: cursor(self.bytes, self.encoding), args: *self, next: 0 }
     }
@@ -117,7 +117,7 @@ impl<'a> Args<'a> {
         self.iter().find(|(argument, _)| &*argument.name == name).map(|(_, value)| value)
     }
 
-    /// The value at a place of the signature.
+    /// The value at an index of the signature.
     #[inline]
     pub fn nth(&self, place: usize) -> Option<Value<'a>> {
         self.iter().nth(place).map(|(_, value)| value)
@@ -128,12 +128,12 @@ impl<'a> Args<'a> {
         self.signature.len()
     }
 
-    /// Whether the signature has no argument.
+    /// Whether the signature has no arguments.
     pub fn is_empty(&self) -> bool {
         self.signature.is_empty()
     }
 
-    /// The ordinal of the string at this place, where it is stored as one.
+    /// The arguments that are stored as ordinals of strings, with their ordinals.
     pub(crate) fn ordinals(&self) -> impl Iterator<Item = (&'a Argument, u32)> + use<'a> {
         let words = self.encoding == Encoding::Words;
         let mut cursor = cursor(self.bytes, self.encoding);
@@ -149,7 +149,7 @@ impl<'a> Args<'a> {
     }
 }
 
-/// Walks the arguments of an event.
+/// Iterates over the arguments of an event.
 #[derive(Clone, Copy, Debug)]
 pub struct ArgsIter<'a> {
     cursor: Cursor<'a>,
@@ -180,7 +180,7 @@ fn cursor(bytes: &[u8], encoding: Encoding) -> Cursor<'_> {
     Cursor::new(bytes, 0, order)
 }
 
-/// Bytes of the arguments at the front of `bytes`; an error tells how many more are needed.
+/// Size of the arguments at the front of `bytes`; the error says how many more bytes are needed.
 pub(crate) fn measure(signature: &[Argument], bytes: &[u8], encoding: Encoding) -> Result<usize> {
     let mut cursor = cursor(bytes, encoding);
     for argument in signature {
@@ -301,7 +301,7 @@ fn number(element: Element, bytes: &[u8], encoding: Encoding) -> Value<'static> 
         Element::Wchar => Value::Wchar(order.u16(two)),
         Element::Int32 => Value::Int(order.i32(four)),
         Element::Uint32 => Value::Uint(order.u32(four)),
-        // Stored in the order of the recording machine, which was little-endian even in the packed encoding.
+        // Stored in the byte order of the recording machine, which was little-endian even in the packed encoding.
         Element::Float32 => Value::Float(f32::from_le_bytes(four)),
     }
 }

@@ -3,10 +3,10 @@
 use super::Definition;
 use crate::raw::{EventClass, EventFlags};
 
-/// What an event means to the loader; goes by the type's name.
+/// The meaning of an event to the loader, according to the type's name.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Role {
-    /// Nothing: it is the program's own.
+    /// None: it is an event of the program.
     Plain,
     /// `wtf.event#define`
     Define,
@@ -16,9 +16,9 @@ pub enum Role {
     ZoneCreate,
     /// `wtf.zone#delete`
     ZoneDelete,
-    /// `wtf.zone#set`: the following events happen there.
+    /// `wtf.zone#set`: the following events are in this zone.
     ZoneSet,
-    /// `wtf.scope#enter`: a scope that goes by the name in its argument.
+    /// `wtf.scope#enter`: a scope named by its argument.
     ScopeEnter,
     /// `wtf.scope#leave`: ends the innermost scope.
     ScopeLeave,
@@ -26,17 +26,17 @@ pub enum Role {
     ScopeAppend,
     /// A type of the program whose arguments all go to the innermost scope.
     ScopeAppendAll,
-    /// `wtf.flow#branch`: a flow begins.
+    /// `wtf.flow#branch`: a flow starts.
     FlowBranch,
-    /// `wtf.flow#extend`: a flow goes on here.
+    /// `wtf.flow#extend`: a flow continues here.
     FlowExtend,
     /// `wtf.flow#terminate`: a flow ends.
     FlowTerminate,
     /// `wtf.flow#appendData`: a name and a value for a flow.
     FlowAppend,
-    /// `wtf.trace#mark`: what comes next goes by this name.
+    /// `wtf.trace#mark`: names the time that follows.
     Mark,
-    /// `wtf.trace#timeStamp`: an instance that goes by the name in its argument.
+    /// `wtf.trace#timeStamp`: an instance named by its argument.
     TimeStamp,
     /// `wtf.timeRange#begin`
     RangeBegin,
@@ -48,7 +48,7 @@ pub enum Role {
     FrameEnd,
 }
 
-/// A type that every JavaScript recording knows: name, class, flags, arguments.
+/// A type that every JavaScript recording has: name, class, flags, arguments.
 pub(crate) struct Builtin {
     pub(crate) name: &'static str,
     pub(crate) class: EventClass,
@@ -58,14 +58,14 @@ pub(crate) struct Builtin {
 }
 
 impl Builtin {
-    /// How a recording defines it.
+    /// Its definition in a recording.
     pub(crate) const fn definition(&self, wire_id: u32) -> Definition<'static> {
         let &Self { name, class, flags, args, .. } = self;
         Definition { wire_id, class, flags: EventFlags(flags), name, args: Some(args) }
     }
 }
 
-/// The built-in type of this name.
+/// The built-in type with this name.
 pub(crate) fn builtin_named(name: &str) -> Option<&'static Builtin> {
     BUILTINS.iter().find(|builtin| builtin.name == name)
 }
@@ -107,7 +107,7 @@ pub(super) static BUILTINS: [Builtin; 19] = [
     builtin("wtf.timing#frameEnd", 8, "uint32 number", Role::FrameEnd),
 ];
 
-/// What events of a type of this name mean.
+/// The meaning of events whose type has this name.
 pub(super) fn role(name: &str, flags: EventFlags) -> Role {
     match builtin_named(name).map_or(Role::Plain, |builtin| builtin.role) {
         Role::Plain if flags.contains(EventFlags::APPEND_SCOPE_DATA) => Role::ScopeAppendAll,

@@ -1,4 +1,4 @@
-//! What an event consists of: its type, its arguments, and the strings that they refer to.
+//! The parts of an event: its type, its arguments, and the strings that they refer to.
 
 mod args;
 mod builtins;

@@ -1,4 +1,4 @@
-//! The arguments of an event type, as a recording spells them.
+//! The arguments of an event type, as spelled in a recording.
 
 use crate::raw::ArgumentType;
 
@@ -11,7 +11,7 @@ pub struct Argument {
     pub name: Box<str>,
 }
 
-/// Takes a list like `uint32 n, ascii name` apart; `Err` names the argument that cannot be understood.
+/// Parses a list like `uint32 n, ascii name`; `Err` is the argument that cannot be parsed.
 pub(crate) fn parse_arguments(text: &str) -> Result<Box<[Argument]>, &str> {
     if text.is_empty() {
         return Ok(Box::default());
@@ -19,7 +19,7 @@ pub(crate) fn parse_arguments(text: &str) -> Result<Box<[Argument]>, &str> {
     text.split(',').map(|argument| parse_argument(argument).ok_or(argument.trim())).collect()
 }
 
-/// The first place that looks like a type, one space and a name; what stands around it is ignored, as in the original.
+/// The first occurrence of a type, one space and a name; the text around it is ignored, as in WTF.
 fn parse_argument(text: &str) -> Option<Argument> {
     let places = text.char_indices().map(|(at, _)| at);
     let (kind, name) = places.filter_map(|at| text.get(at..)).find_map(split_argument)?;
@@ -39,8 +39,8 @@ fn split_argument(text: &str) -> Option<(&str, &str)> {
     })
 }
 
-/// Whether the original dies of a generic scope or time stamp with this name: it takes the name for a
-/// signature, and while a bad name is replaced, a bad list of arguments is not.
+/// Whether WTF fails on a generic scope or time stamp with this name: it parses the name as a signature, and while it
+/// replaces a bad name, it does not replace a bad list of arguments.
 pub(crate) fn is_fatal_name(name: &str) -> bool {
     let Some((name, args)) = name.trim().split_once('(') else { return false };
     let is_name = |c: char| c.is_ascii_alphanumeric() || "_.#:$[]\"'-".contains(c);

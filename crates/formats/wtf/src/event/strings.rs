@@ -6,22 +6,23 @@ use traceloom_core::{Result, reserve};
 
 use crate::raw::{EMPTY_STRING, NULL_STRING};
 
-/// Every how many strings the index remembers a place: short strings would otherwise cost more to index than to hold.
+/// The index stores the offset of every [`STRIDE`]th string: an entry for each short string would take more memory than
+/// the strings.
 const STRIDE: usize = 8;
 
-/// Strings by ordinal; null where there is none.
+/// Strings by ordinal; null if there is none.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct StringTable {
     bytes: Vec<u8>,
-    /// Where every [`STRIDE`]th string begins.
+    /// Offset of every [`STRIDE`]th string.
     index: Vec<u32>,
-    /// Strings that hold a NUL themselves, which only JSON can store; sorted by ordinal.
+    /// Strings that contain a NUL, which only JSON can store; sorted by ordinal.
     odd: Vec<(u32, Box<[u8]>)>,
     len: usize,
 }
 
 impl StringTable {
-    /// A table as stored: strings with a closing NUL each; the last NUL may be missing.
+    /// A table as stored: each string ends with a NUL; the last NUL may be missing.
     pub(crate) fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
         let mut table = Self { bytes, ..Self::default() };
         let mut start = 0;
@@ -37,7 +38,7 @@ impl StringTable {
         Ok(table)
     }
 
-    /// Remembers a string that the bytes cannot hold because of the NUL in it.
+    /// Stores a string that contains a NUL, which the bytes cannot hold.
     pub(crate) fn replace(&mut self, ordinal: u32, text: &[u8]) {
         self.odd.push((ordinal, text.into()));
     }
@@ -59,17 +60,17 @@ impl StringTable {
         self.len
     }
 
-    /// Whether there is no string.
+    /// Whether there are no strings.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Whether an ordinal means something: a string of the table, null, or the empty string.
+    /// Whether an ordinal is valid: a string of the table, null, or the empty string.
     pub fn has(&self, ordinal: u32) -> bool {
         (ordinal as usize) < self.len || ordinal >= EMPTY_STRING
     }
 
-    /// The string with this ordinal; an empty one that is stored reads as null, as in the original.
+    /// The string with this ordinal; a stored empty string reads as null, as in WTF.
     #[inline]
     pub fn get(&self, ordinal: u32) -> Option<&[u8]> {
         match ordinal {
@@ -98,7 +99,7 @@ impl StringTable {
     }
 }
 
-/// How the bytes of a string are to be understood.
+/// How the bytes of a string are encoded.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Coding {
     /// UTF-8.
@@ -114,7 +115,7 @@ pub enum Coding {
 pub struct Text<'a> {
     /// As stored; it need not be valid.
     pub bytes: &'a [u8],
-    /// How to understand the bytes.
+    /// The encoding of the bytes.
     pub coding: Coding,
 }
 
@@ -124,7 +125,7 @@ impl<'a> Text<'a> {
         Self { bytes, coding: Coding::Utf8 }
     }
 
-    /// The string; what is not valid is replaced.
+    /// The string; invalid bytes are replaced.
     pub fn to_str(&self) -> Cow<'a, str> {
         match self.coding {
             Coding::Utf8 => String::from_utf8_lossy(self.bytes),

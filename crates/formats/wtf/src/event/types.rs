@@ -1,4 +1,4 @@
-//! Event types: what the file defines.
+//! Event types, as defined in the file.
 
 use std::collections::HashMap;
 
@@ -13,29 +13,29 @@ use crate::raw::{ArgumentType, DEFINE_WIRE_ID, EventClass, EventFlags};
 /// A kind of event, as defined in the file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct EventType {
-    /// Its number in the order of definition, from 0; wire ids can be bound again, this stays.
+    /// Its number in the order of definition, from 0; wire ids can be rebound, but this is constant.
     pub index: u32,
-    /// The number under which events refer to it.
+    /// The number by which events refer to it.
     pub wire_id: u32,
-    /// Its name; empty where the file gives none.
+    /// Its name; empty if the file gives none.
     pub name: Box<str>,
     /// Whether its events open scopes.
     pub class: EventClass,
     /// Its properties.
     pub flags: EventFlags,
-    /// Its arguments; `None` where the list cannot be understood, so that its events have an unknown length.
+    /// Its arguments; `None` if the list cannot be parsed, so that the length of its events is unknown.
     pub args: Option<Box<[Argument]>>,
     /// The list of arguments as stored.
     pub args_text: Option<Box<str>>,
-    /// What it means to the loader.
+    /// Its meaning to the loader.
     pub role: Role,
-    /// Bytes of the arguments in words, if they have the same length in every event.
+    /// Size of the arguments in words, if it is the same in every event.
     pub(crate) fixed_bytes: Option<u32>,
-    /// Whether an argument is a string.
+    /// Whether any argument is a string.
     pub(crate) has_strings: bool,
-    /// Whether its events need a second look: most do not.
+    /// Whether its events need additional processing; most do not.
     pub(crate) is_watched: bool,
-    /// The type that the original decodes by: it keeps the first signature of a name.
+    /// The type by which WTF decodes it: WTF keeps the first signature of a name.
     pub(crate) original: u32,
 }
 
@@ -44,7 +44,7 @@ impl EventType {
         let args = definition.args.map_or(Ok(Box::default()), parse_arguments).ok();
         let strings = |args: &[Argument]| args.iter().any(|argument| argument.kind.is_string());
         let role = role(definition.name, definition.flags);
-        // Without the flag the original hands such an event on as an ordinary one.
+        // Without the flag, WTF treats such an event as an ordinary one.
         let needs_flag = matches!(role, Role::Define | Role::ZoneCreate | Role::ZoneDelete | Role::ZoneSet);
         let is_plain = needs_flag && !definition.flags.contains(EventFlags::BUILTIN);
         Self {
@@ -63,17 +63,17 @@ impl EventType {
         }
     }
 
-    /// Whether its events open a scope.
+    /// Whether its events open scopes.
     pub fn is_scope(&self) -> bool {
         self.class == EventClass::SCOPE || self.role == Role::ScopeEnter
     }
 
-    /// Whether its events are not for people: leaves, appended data, the loader's own.
+    /// Whether its events are not for people: leaves, appended data, events of the loader.
     pub fn is_hidden(&self) -> bool {
         self.flags.is_hidden()
     }
 
-    /// Whether its events only tell the loader something and happen in no zone.
+    /// Whether its events only inform the loader and belong to no zone.
     pub fn is_structural(&self) -> bool {
         matches!(self.role, Role::Define | Role::ZoneCreate | Role::ZoneDelete | Role::ZoneSet)
     }
@@ -89,7 +89,7 @@ fn fixed_bytes(args: &[Argument]) -> Option<u32> {
     u32::try_from(args.len() * 4).ok().filter(|_| !has_array)
 }
 
-/// A definition as it stands in the file.
+/// A definition as stored in the file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Definition<'a> {
     pub(crate) wire_id: u32,
@@ -99,12 +99,12 @@ pub(crate) struct Definition<'a> {
     pub(crate) args: Option<&'a str>,
 }
 
-/// What a definition did.
+/// The effect of a definition.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Defined {
     /// The name is new.
     New,
-    /// The same again.
+    /// The same definition again.
     Again,
     /// A known name with another signature, class or flags.
     Differently,
@@ -127,12 +127,12 @@ impl EventTypes {
         let mut types =
             Self { all: Vec::new(), by_wire: Vec::new(), by_name: HashMap::new(), max_types: limits.entries };
         let [define, ..] = &BUILTINS;
-        // One entry is below every limit that lets anything be read at all.
+        // One entry is below every usable limit.
         let _ = types.define(define.definition(DEFINE_WIRE_ID));
         types
     }
 
-    /// The type bound to a wire id now.
+    /// The type currently bound to a wire id.
     #[inline]
     pub fn by_wire(&self, wire_id: u32) -> Option<&EventType> {
         let index = *self.by_wire.get(wire_id as usize)?;
@@ -144,7 +144,7 @@ impl EventTypes {
         self.all.get(index as usize)
     }
 
-    /// The type of this name that was defined last, if its wire id still means it.
+    /// The type with this name that was defined last, if its wire id is still bound to it.
     pub fn by_name(&self, name: &str) -> Option<&EventType> {
         let (_, last) = self.by_name.get(name)?;
         let kind = self.all.get(*last as usize)?;
@@ -166,7 +166,7 @@ impl EventTypes {
         self.all.len()
     }
 
-    /// Whether there is none; never so, as `wtf.event#define` needs no definition.
+    /// Whether there are none; always false, because `wtf.event#define` needs no definition.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
@@ -179,7 +179,8 @@ impl EventTypes {
             Some(old) if old.args == new.args && old.class == new.class && old.flags == new.flags => {
                 (Defined::Again, Some(old.index))
             }
-            // One wire id of one name means one type to every recorder: what differs is damaged, and the first counts.
+            // To every recorder, one wire id with one name means one type: a different definition is damage, and the
+            // first counts.
             Some(_) => match self.by_wire(definition.wire_id).filter(|bound| *bound.name == *definition.name) {
                 Some(bound) => (Defined::Differently, Some(bound.index)),
                 None => (Defined::Differently, self.same_as(&new)),
@@ -205,7 +206,7 @@ impl EventTypes {
         Ok(defined)
     }
 
-    /// A later type of the same name that is the same in all the rest.
+    /// A later type with the same name that is otherwise the same.
     fn same_as(&self, new: &EventType) -> Option<u32> {
         let same = |old: &&EventType| {
             old.name == new.name && old.args == new.args && old.class == new.class && old.flags == new.flags
@@ -216,7 +217,7 @@ impl EventTypes {
     fn bind(&mut self, wire_id: u32, index: u32) -> Result<()> {
         let at = wire_id as usize;
         if at >= self.by_wire.len() {
-            // Definitions that are made from text count from here on, so that none is in the way of a stored one.
+            // Definitions made from text count from here on, so that they do not collide with stored ones.
             if at >= self.max_types.saturating_add(1 << 16) {
                 return Err(Error::limit("event types", u64::from(wire_id), self.max_types as u64));
             }

@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl Reader {
-    /// Looks at the chunk that begins here; true where its head can be lent.
+    /// Examines the chunk that starts here; returns true if its head can be returned.
     pub(super) fn next_chunk(&mut self) -> Result<bool> {
         let start = self.body.offset();
         let available = self.body.fill(CHUNK_FIXED)?;
@@ -43,7 +43,7 @@ impl Reader {
         }
     }
 
-    /// Where the chunk lies; nothing if not even its part table is there.
+    /// The bounds of the chunk; `None` if not even its part table is complete.
     fn bounds(&mut self, start: u64, head: &Head) -> Result<Option<Bounds>> {
         let file_end = self.body.source().len()?;
         let end = start.saturating_add(head.length.into());
@@ -71,7 +71,7 @@ impl Reader {
         self.state = State::Bytes { end, kind: BytesKind::Residue, then: Next::Chunk };
     }
 
-    /// Nothing here is a chunk: everything up to the next one is residue.
+    /// There is no chunk here: everything up to the next one is residue.
     fn lose_until_chunk(&mut self, start: u64) -> Result<()> {
         let source = self.body.source();
         let end = source.len()?;
@@ -83,7 +83,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Plans the parts and gets the strings; false where the chunk has to be lent raw first.
+    /// Plans the parts and reads the strings; returns false if the chunk has to be returned raw first.
     fn enter_chunk(&mut self, head: Head, bounds: Bounds) -> Result<bool> {
         self.chunk_end = bounds.end;
         self.zones.begin_chunk();
@@ -112,12 +112,13 @@ impl Reader {
 
     fn plan_parts(&mut self, kind: ChunkType, parts: &[Part], bounds: Bounds) -> Result<()> {
         if !self.carried {
-            // A chunk with parts on one another is planned again when it has been lent raw; only that counts.
+            // A chunk with overlapping parts is planned again after it has been returned raw; only that plan counts.
             let mut spare = self.spare_bytes;
             self.plan = Plan::new(kind, parts, bounds, &mut spare, &mut self.findings)?;
             return Ok(());
         }
-        // A binary chunk that was lent raw has had its findings; one made from text has not.
+        // The findings of a binary chunk were reported when it was returned raw; those of a chunk made from text were
+        // not.
         let mut local = Findings::new(Mode::Lenient, &self.limits);
         self.plan = Plan::new(kind, parts, bounds, &mut self.spare_bytes, &mut local)?;
         if let (Some(place), false) = (self.place, matches!(self.feed, Feed::None)) {
@@ -128,7 +129,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Lends the head of the chunk that was just planned.
+    /// Returns the head of the chunk that was just planned.
     pub(super) fn lend_chunk(&mut self) -> Result<Option<Located<Record<'_>>>> {
         let start = self.body.offset();
         let place = self.place;
@@ -156,7 +157,7 @@ impl Reader {
         Ok(Some(Located { offset: place.unwrap_or(start), len: needed as u64, record: Record::Chunk(chunk) }))
     }
 
-    /// Looks at the next part; true where it can be lent as one record.
+    /// Examines the next part; returns true if it can be returned as one record.
     pub(super) fn next_part(&mut self, index: usize) -> Result<bool> {
         let Some(step) = self.plan.steps.get(index).copied() else {
             self.end_chunk();
@@ -199,7 +200,7 @@ impl Reader {
         }
     }
 
-    /// How many bytes can be lent at once before `end`; none of a chunk that has been lent raw.
+    /// How many bytes can be returned at once before `end`; 0 in a chunk that was already returned raw.
     pub(super) fn piece(&mut self, end: u64) -> Result<usize> {
         if self.carried {
             return Ok(0);

@@ -1,4 +1,4 @@
-//! Events that cannot be read: how far to the next one that can.
+//! Events that cannot be read: finds the next one that can.
 
 use traceloom_core::Result;
 
@@ -12,13 +12,13 @@ use crate::{
     findings::{EVENT_CUT, EVENT_UNDEFINED, EVENT_UNREADABLE},
 };
 
-/// How far ahead a readable event is looked for behind an unreadable one.
+/// How far ahead to search for a readable event after an unreadable one.
 pub(super) const SEARCH_BYTES: usize = 4096;
-/// Events in a row that make an offset believable.
+/// Number of consecutive events that make an offset plausible.
 const CHAIN: usize = 3;
 
 impl Reader {
-    /// Nothing defines this wire id.
+    /// This wire id is not defined.
     #[cold]
     pub(super) fn undefined(&mut self, wire_id: u32, buffer: Buffer) -> Result<Option<Ready>> {
         let offset = self.body.offset();
@@ -29,7 +29,7 @@ impl Reader {
         Ok(None)
     }
 
-    /// The type is defined, but nobody knows how long its events are.
+    /// The type is defined, but the length of its events is unknown.
     #[cold]
     pub(super) fn unreadable(&mut self, index: u32, buffer: Buffer) -> Result<Option<Ready>> {
         let offset = self.body.offset();
@@ -44,14 +44,14 @@ impl Reader {
     fn pass_over(&mut self, bytes: u64, buffer: Buffer) {
         let until = self.body.offset().saturating_add(bytes);
         if self.place.is_some() {
-            // Bytes that were lent raw are not lent again.
+            // Bytes that were returned raw are not returned again.
             self.body.seek(until);
             return;
         }
         self.state = State::Bytes { end: until, kind: BytesKind::Residue, then: Next::Events(buffer) };
     }
 
-    /// How many bytes ahead events begin that make sense one after the other.
+    /// The distance in bytes to the next plausible sequence of events.
     fn find_event(&mut self, from: usize, buffer: Buffer) -> Result<Option<u64>> {
         let Buffer { end, encoding, .. } = buffer;
         let left = usize::try_from(end - self.body.offset()).unwrap_or(usize::MAX);
@@ -97,9 +97,9 @@ impl Reader {
     }
 }
 
-/// Judges whether bytes could be events.
+/// Decides whether bytes could be events.
 struct Chain<'r> {
-    /// The buffer ends with the bytes.
+    /// Whether the buffer ends with the bytes.
     ends_here: bool,
     encoding: Encoding,
     types: &'r EventTypes,
@@ -107,7 +107,7 @@ struct Chain<'r> {
 }
 
 impl Chain<'_> {
-    /// Whether events can be read, a few in a row or up to the end, with times that do not fall.
+    /// Whether events can be read, a few in a row or up to the end, with times that do not decrease.
     fn begins_at(&self, mut bytes: &[u8], mut last: u32) -> bool {
         for _ in 0..CHAIN {
             let Some((time, rest)) = self.one_event(bytes).filter(|(time, _)| *time >= last) else { return false };
@@ -119,7 +119,7 @@ impl Chain<'_> {
         true
     }
 
-    /// The time of the event at the front, if it makes sense, and what comes after it.
+    /// The time of the event at the front, if it is plausible, and the bytes after it.
     fn one_event<'b>(&self, bytes: &'b [u8]) -> Option<(u32, &'b [u8])> {
         let (head, args) = bytes.split_at_checked(head_bytes(self.encoding))?;
         let (wire_id, time) = match (self.encoding, head) {
@@ -136,7 +136,7 @@ impl Chain<'_> {
         let (args, rest) = args.split_at_checked(len)?;
         let args = args_of(kind, args, self.encoding, self.strings);
         let strings_exist = args.ordinals().all(|(_, ordinal)| self.strings.has(ordinal));
-        // The number 1 is common, and every definition begins with it.
+        // The number 1 is common, and every definition starts with it.
         let is_definition = kind.role == Role::Define;
         let class = args.get("eventClass").and_then(|class| class.as_u32());
         (strings_exist && (!is_definition || class <= Some(1))).then_some((time, rest))

@@ -1,15 +1,15 @@
-//! Takes events out of their buffers.
+//! Reads events from their buffers.
 
 use traceloom_core::{ErrorKind, Finding, Located, Result};
 
 use super::{Buffer, BytesKind, Next, Reader, State};
 use crate::{Args, Encoding, Event, EventType, Record, StringTable, event::measure, findings::ARRAY_TOO_LONG};
 
-/// Bytes of wire id and time in words.
+/// Size of wire id and time in words.
 pub(super) const WORDS_HEAD: usize = 8;
-/// Bytes of wire id and time in the packed encoding.
+/// Size of wire id and time in the packed encoding.
 const LEGACY_HEAD: usize = 6;
-/// Bytes of an array that the original cannot allocate; of a shorter one it reads zeros behind the end of the buffer.
+/// Size of an array that WTF cannot allocate; for a shorter one, it reads zeros after the end of the buffer.
 const TOO_LONG: u64 = 1 << 30;
 
 /// An event whose bytes are at the front of the window.
@@ -26,21 +26,21 @@ pub(super) struct Ready {
 }
 
 impl Ready {
-    /// Bytes before its arguments.
+    /// Size of the event before its arguments.
     #[inline]
     pub(super) const fn head(&self) -> usize {
         head_bytes(self.encoding)
     }
 }
 
-/// Bytes of an event, or how many it would need.
+/// Size of an event, or how many bytes it would need.
 enum Size {
     Whole(usize),
     Needs(u64),
 }
 
 impl Reader {
-    /// An event that is whole, of a fixed length, in the window, and of no further interest to the loader: nearly all.
+    /// An event that is complete, of fixed length, in the window, and irrelevant to the loader, as nearly all are.
     #[inline]
     pub(super) fn plain_event(&mut self, end: u64) -> Option<Ready> {
         let bytes = self.body.bytes();
@@ -123,7 +123,7 @@ impl Reader {
         }
     }
 
-    /// Measures the event at the front, fetching no more than it needs.
+    /// Measures the event at the front, reading no more than it needs.
     fn size_of(&mut self, index: u32, left: u64, encoding: Encoding) -> Result<Size> {
         let head = head_bytes(encoding);
         let signature = self.types.get(index).and_then(|kind| kind.args.as_deref()).unwrap_or_default();
@@ -149,7 +149,7 @@ impl Reader {
         }
     }
 
-    /// Takes the event at the front.
+    /// Returns the event at the front.
     #[inline]
     pub(super) fn lend_event(&mut self, ready: Ready) -> Located<Record<'_>> {
         let offset = self.place.unwrap_or(self.body.offset());
@@ -170,7 +170,7 @@ impl Reader {
     }
 }
 
-/// Text of the file, safe to show.
+/// Text from the file, safe to show.
 pub(super) fn shown(text: &str) -> String {
     traceloom_core::Text(text.as_bytes()).to_string()
 }

@@ -1,4 +1,4 @@
-//! Acts on events that tell the loader something: definitions, zones, strings that must exist.
+//! Handles events that matter to the loader: definitions, zones, strings that must exist.
 
 use traceloom_core::{Finding, Result, json};
 
@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl Reader {
-    /// A second look at events that change the loader's mind or may be wrong.
+    /// Processes events that change the state of the loader or may be wrong.
     #[inline(never)]
     pub(super) fn watch(&mut self, mut ready: Ready, end: u64) -> Result<Option<Ready>> {
         let offset = self.body.offset();
@@ -58,7 +58,7 @@ impl Reader {
 
     fn number_argument(&self, ready: Ready, name: &str) -> u32 {
         match self.args(ready).and_then(|args| args.get(name)) {
-            // An odd definition may declare it signed.
+            // An unusual definition may declare it signed.
             Some(Value::Int(number)) => number as u32,
             value => value.and_then(|value| value.as_u32()).unwrap_or(0),
         }
@@ -70,7 +70,7 @@ impl Reader {
         let args = self.text_argument(ready, "args");
         let mut wire_id = self.number_argument(ready, "wireId");
         if self.is_wide {
-            // What was made from text has room for more types than 16 bits can count.
+            // Events made from text may have more types than 16 bits can count.
             let word = self.body.bytes().get(ready.head()..).and_then(|args| args.first_chunk::<4>());
             wire_id = word.map_or(wire_id, |word| u32::from_le_bytes(*word));
         }
@@ -95,7 +95,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The original makes a function of each type with arguments: the name is a comment in it, arguments are variables.
+    /// WTF makes a function of each type with arguments: the name is a comment in it, and arguments are variables.
     fn check_program(&mut self, name: &str, args: &[Argument], offset: u64) -> Result<()> {
         if !args.is_empty() && name.contains(LINE_ENDS) {
             self.report(&DEFINE_LINE_END, offset, |odd| odd.with("name", shown(name)))?;

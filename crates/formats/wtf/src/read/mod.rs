@@ -24,7 +24,7 @@ use crate::{
     raw::{CHUNK_FIXED, FILE_HEADER_BYTES},
 };
 
-/// Opens a file: recognizes its container and reads its header.
+/// Opens a file: detects its container and reads its header.
 pub fn open(source: Source, options: &Options) -> Result<Reader> {
     let source = probe::readable(source)?;
     let mut findings = Findings::new(options.mode, &options.limits);
@@ -32,8 +32,8 @@ pub fn open(source: Source, options: &Options) -> Result<Reader> {
     Reader::with_header(source, header, findings, options)
 }
 
-/// Where the last chunk ends that is there as a whole, in a binary file that grows; `from` is what this gave before, or 0.
-/// Bytes that are not a chunk count as one.
+/// The end of the last complete chunk in a growing binary file; `from` is the previous result, or 0. Bytes that are not
+/// a chunk count as one.
 pub fn whole_chunks(source: &Source, from: u64) -> Result<u64> {
     let length = source.len()?;
     let mut end = from.max(FILE_HEADER_BYTES as u64);
@@ -56,7 +56,7 @@ pub fn whole_chunks(source: &Source, from: u64) -> Result<u64> {
 /// Reads one file; see [`Records`].
 #[derive(Debug)]
 pub struct Reader {
-    /// Chunks, or the events of a packed file; for text, the chunk that it stands for.
+    /// Chunks, or the events of a packed file; for text, the chunk decoded from it.
     body: Window,
     /// The text itself.
     text: Window,
@@ -69,23 +69,25 @@ pub struct Reader {
     strings: StringTable,
     state: State,
     plan: Plan,
-    /// Where decoded records stand, if their bytes stand nowhere in the file.
+    /// The offset of decoded records whose bytes are not in the file.
     place: Option<u64>,
-    /// The chunk has been lent as raw bytes: what nobody decodes need not be lent again.
+    /// Whether the chunk has been returned as raw bytes, so that parts which are not decoded need not be returned
+    /// again.
     carried: bool,
     chunk_end: u64,
-    /// Bytes that may still be read again because parts lie on one another: else a small file is endless.
+    /// Number of bytes that may still be read again because parts overlap; without a limit, a small file could be
+    /// endless.
     spare_bytes: u64,
     strings_given: Option<StringTable>,
-    /// Definitions count beyond 16 bits: they were made from text.
+    /// Whether wire ids may exceed 16 bits, because the definitions were made from text.
     is_wide: bool,
     headers: u32,
     warned_no_header: bool,
-    /// The end of the last buffer in which the original's reading was followed.
+    /// The end of the last buffer in which WTF's reading was followed.
     shadowed_until: u64,
 }
 
-/// Where text comes from.
+/// The source of text.
 #[derive(Debug)]
 enum Feed {
     None,
@@ -97,21 +99,21 @@ enum Feed {
 enum State {
     /// Before a chunk.
     Chunk,
-    /// In a chunk, before the part with this place in the plan.
+    /// In a chunk, before the part with this index in the plan.
     Part(usize),
     /// In an event buffer.
     Events(Buffer),
-    /// In bytes that are lent as they are.
+    /// In bytes that are returned unchanged.
     Bytes {
         end: u64,
         kind: BytesKind,
         then: Next,
     },
-    /// In text that is lent as it is; then its chunk.
+    /// In text that is returned unchanged; its chunk follows.
     Text {
         end: u64,
     },
-    /// Before the next stretch of text.
+    /// Before the next range of text.
     Image,
     Done,
 }
@@ -129,17 +131,17 @@ enum BytesKind {
 enum Next {
     Chunk,
     Part(usize),
-    /// The chunk that begins here was lent raw and is decoded now.
+    /// The chunk that starts here was returned raw and is now decoded.
     Carried(u64),
     Events(Buffer),
 }
 
-/// The event buffer that is being read.
+/// The event buffer being read.
 #[derive(Clone, Copy, Debug)]
 struct Buffer {
     end: u64,
     encoding: Encoding,
-    /// The part behind it; a packed file is one buffer and nothing else.
+    /// The part after it; a packed file is a single buffer.
     then: Option<usize>,
 }
 
@@ -192,7 +194,7 @@ impl Reader {
         })
     }
 
-    /// Goes on with the chunks that were appended to a binary file since its end was reached.
+    /// Continues with the chunks that were appended to a binary file since its end was reached.
     pub fn resume(&mut self) {
         if self.header.container == Container::Binary && matches!(self.state, State::Done) {
             self.state = State::Chunk;
@@ -209,8 +211,8 @@ impl Reader {
         self.zones.all()
     }
 
-    /// Whether [`crate::Event::time_us`] goes on where the stored microseconds start again, after 71 minutes;
-    /// it does unless this says otherwise, before the first record is read.
+    /// Sets whether [`crate::Event::time_us`] continues when the stored microseconds wrap, after 71 minutes. It does by
+    /// default; this must be called before the first record is read.
     pub fn unwrap_times(&mut self, unwraps: bool) {
         self.zones.unwraps = unwraps;
     }
@@ -234,7 +236,7 @@ impl Reader {
             Feed::Calls(calls) => calls.next(&mut self.findings)?,
         };
         let Some(Image { text_end, place, chunk, strings, is_wide }) = image else {
-            // Whatever nobody has claimed is text all the same.
+            // The rest is still text.
             let end = self.text.source().len()?;
             self.state = if self.text.offset() < end { State::Text { end } } else { State::Done };
             return Ok(());
@@ -253,7 +255,7 @@ impl Reader {
         Located { offset, len: len as u64, record: Record::Raw(self.text.take(len)) }
     }
 
-    /// The chunks of the body are over: so is the file, unless they were made from text.
+    /// Called after the last chunk of the body: the file ends, unless the chunks were made from text.
     fn end_body(&mut self) {
         self.state = match self.feed {
             Feed::None => State::Done,
@@ -323,7 +325,7 @@ impl Records for Reader {
         }
     }
 
-    /// Events are taken in a loop of their own while nothing about them is unusual.
+    /// Reads ordinary events in a separate loop.
     #[inline]
     fn walk<E: From<Error>>(&mut self, mut visit: impl FnMut(Located<Record<'_>>) -> Result<(), E>) -> Result<(), E> {
         loop {
@@ -353,7 +355,7 @@ impl Records for Reader {
     }
 }
 
-/// Bytes that are lent at once where nobody decodes them, whatever the size of the window.
+/// Number of bytes that are returned at once if they are not decoded, whatever the size of the window.
 const PIECE_BYTES: usize = 64 << 10;
 
 fn piece(window: &mut Window, end: u64) -> Result<usize> {

@@ -1,4 +1,4 @@
-//! Follows how the original reads events of a name that has two signatures: it keeps the first.
+//! Follows how WTF reads events of a name with two signatures: it keeps the first.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use crate::{
 };
 
 impl Reader {
-    /// The original reads this event by another signature; finds out whether it gets through its buffer.
+    /// WTF reads this event with another signature; determines whether it gets through its buffer.
     #[cold]
     pub(super) fn follow_original(&mut self, ready: Ready, end: u64) -> Result<()> {
         let offset = self.body.offset();
@@ -45,13 +45,13 @@ impl Reader {
             {
                 defined.insert(wire_id, signature);
             }
-            // Not all of it need be in the window.
+            // Not all of it needs to be in the window.
             window.seek(window.offset().saturating_add(len as u64));
         }
         Ok(())
     }
 
-    /// What the original takes from a definition: the first signature of the name, wherever it was given.
+    /// What WTF takes from a definition: the first signature of the name, wherever it was given.
     fn shadow_definition(&self, bytes: &[u8]) -> Option<(u32, Box<[Argument]>)> {
         let word = |place: usize| bytes.get(place * 4..)?.first_chunk().copied().map(u32::from_le_bytes);
         let text = |place| self.strings.get(word(place)?).map(String::from_utf8_lossy);
@@ -61,7 +61,7 @@ impl Reader {
     }
 }
 
-/// Bytes that the original takes for an event of this signature, if they are there.
+/// Number of bytes that WTF reads for an event with this signature, if they are available.
 fn shadow_size(signature: &[Argument], window: &mut Window, left: usize) -> Result<Option<usize>> {
     if !has_array(signature) {
         return Ok(Some(WORDS_HEAD + 4 * signature.len()).filter(|len| *len <= left));

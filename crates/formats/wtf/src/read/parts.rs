@@ -1,4 +1,4 @@
-//! Lends the parts of a chunk that are one record each, and looks into those that tell something.
+//! Returns the parts of a chunk that are one record each, and processes those with information.
 
 use traceloom_core::{Error, Located, Result, json};
 
@@ -8,7 +8,7 @@ use crate::{
     findings::{JSON_EVENTS, JSON_EVENTS_SYNTAX, NO_HEADER, SECOND_HEADER},
 };
 
-/// How far apart two timebases may be: every sum with a time of an event has to fit.
+/// Maximum distance of two timebases: every sum with the time of an event has to fit.
 const MAX_SHIFT_US: i64 = i64::MAX / 4;
 
 impl Reader {
@@ -20,7 +20,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Lends a part that is one record.
+    /// Returns a part that is one record.
     pub(super) fn lend_part(&mut self, index: usize) -> Result<Option<Located<Record<'_>>>> {
         let Some(step) = self.plan.steps.get(index).copied() else { return Ok(None) };
         self.state = State::Part(index + 1);

@@ -1,4 +1,4 @@
-//! Where the parts of a chunk lie, and whether bytes could be a chunk at all.
+//! The positions of the parts of a chunk, and whether bytes could be a chunk at all.
 
 use traceloom_core::{ByteOrder, Cursor, Finding, Findings, Limits, Position, Result, Source, Window, reserve};
 
@@ -34,7 +34,7 @@ impl Head {
         })
     }
 
-    /// Bytes of head and part table.
+    /// Size of head and part table.
     pub(crate) fn needed(&self) -> u64 {
         CHUNK_FIXED as u64 + PART_ENTRY as u64 * u64::from(self.part_count)
     }
@@ -44,7 +44,7 @@ impl Head {
     }
 }
 
-/// What is done with a part.
+/// What to do with a part.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Content {
     FileHeader,
@@ -56,7 +56,7 @@ pub(super) enum Content {
     Unread,
 }
 
-/// A part in the order of the bytes.
+/// A part, in byte order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     pub(super) start: u64,
@@ -64,33 +64,33 @@ pub(super) struct Step {
     pub(super) content: Content,
 }
 
-/// What the parts of a chunk are and where they lie.
+/// The parts of a chunk and their positions.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     pub(super) steps: Vec<Step>,
-    /// The string table that counts.
+    /// The string table that is used.
     pub(super) strings: Option<(u64, u64)>,
-    /// Parts lie on one another: the bytes cannot be told part by part.
+    /// Whether parts overlap, so that the bytes cannot be returned part by part.
     pub(super) overlaps: bool,
 }
 
-/// Where a chunk lies.
+/// The bounds of a chunk.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     /// First byte of the head.
     pub(super) start: u64,
     /// First byte after the part table.
     pub(super) body: u64,
-    /// First byte that is not the chunk's.
+    /// First byte after the chunk.
     pub(super) end: u64,
-    /// First byte that is not the file's.
+    /// First byte after the file.
     pub(super) file_end: u64,
-    /// Whether the chunk is shorter than it says.
+    /// Whether the chunk is shorter than it claims.
     pub(super) is_cut: bool,
 }
 
 impl Plan {
-    /// `spare` is how many bytes may be read again because parts lie on one another, or on the next chunk.
+    /// `spare` is how many bytes may be read again because parts overlap each other or the next chunk.
     pub(super) fn new(
         kind: ChunkType,
         parts: &[Part],
@@ -127,7 +127,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// What a part is good for; of those that may occur once, only the last `counts`.
+    /// How a part is used; of those that may occur only once, only the last `counts`.
     fn content(chunk: ChunkType, part: Part, counts: bool, bounds: Bounds, findings: &mut Findings) -> Result<Content> {
         let content = match part.kind {
             kind if kind.name().is_none() => {
@@ -186,7 +186,7 @@ impl Plan {
         self.steps.sort_by_key(|step| (step.start, step.end));
         let mut reached = 0;
         for step in &mut self.steps {
-            // Two empty parts at one place, or an empty one at the start of another, hide nothing.
+            // Two empty parts at one offset, or an empty one at the start of another, hide nothing.
             if step.start < reached {
                 self.overlaps = true;
                 let odd = Finding::new(&PART_OVERLAP, Position::at(step.start));
@@ -214,13 +214,13 @@ fn report(findings: &mut Findings, rule: &'static traceloom_core::Rule, part: Pa
     findings.report(Finding::new(rule, Position::at(bounds.start)).with("type", part.kind.to_string()))
 }
 
-/// Most parts that a chunk found by searching may have; real ones have two or three.
+/// Maximum number of parts in a chunk found by searching; real ones have two or three.
 const MAX_PARTS_FOUND: u32 = 64;
 
-/// Searches for the next bytes that make sense as a whole chunk, at multiples of four from `from` on.
+/// Searches for the next bytes that are plausible as a whole chunk, at multiples of four from `from` on.
 pub(super) fn find(source: &Source, from: u64, limits: &Limits) -> Result<Option<u64>> {
     let file_end = source.len()?;
-    // Mostly the search is short, and there may be many of them.
+    // The search is usually short, and there may be many of them.
     let limits = limits.clone().but(|limits| limits.window_bytes = limits.window_bytes.min(4096));
     let mut window = Window::new(source.clone(), &limits);
     window.seek(from.next_multiple_of(4));
@@ -236,14 +236,14 @@ pub(super) fn find(source: &Source, from: u64, limits: &Limits) -> Result<Option
     }
 }
 
-/// Where a chunk begins inside another one: looked for where the other one's end makes no sense, as if bytes
-/// of it were missing.
+/// Where a chunk starts inside another one: searched for if the end of the other one is implausible, as if some of its
+/// bytes were missing.
 pub(super) fn swallowed(source: &Source, bounds: Bounds, limits: &Limits) -> Result<Option<u64>> {
     let mut next = [0; CHUNK_FIXED];
     let filled = source.read_full(bounds.end, &mut next)?;
     let left = bounds.file_end.saturating_sub(bounds.end);
     let makes_sense = |head: Head| (head.needed()..=left).contains(&head.length.into());
-    // A file may end in a few bytes that are no chunk, or in the first bytes of one.
+    // A file may end in a few bytes that are not a chunk, or in the first bytes of one.
     if filled < CHUNK_FIXED || Head::parse(&next).is_none_or(makes_sense) {
         return Ok(None);
     }

@@ -1,29 +1,29 @@
-//! Zones of execution, and the time that passes in each.
+//! Zones of execution, and their clocks.
 
 use std::collections::HashMap;
 
 use traceloom_core::{Error, Limits, Result};
 
-/// Something in which scopes nest: a script context, a thread, a worker.
+/// A context in which scopes nest: a script context, a thread, a worker.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Zone {
-    /// The id by which the file refers to it; none for the nameless zone that exists from the start.
+    /// The id by which the file refers to it; `None` for the nameless zone that exists from the start.
     pub id: Option<u32>,
     /// Its name; null in the nameless zone.
     pub name: Option<Box<str>>,
     /// Its type: `script`, `native_script`, `native_gpu`, `native_browser`, or any other word.
     pub kind: Option<Box<str>>,
-    /// Where it comes from: an address or a source file.
+    /// Its origin: an address or a source file.
     pub location: Option<Box<str>>,
 }
 
-/// Time stamps fall by more than this only where the 32 bits of microseconds start again.
+/// Timestamps decrease by more than this only when the 32-bit microseconds wrap.
 const HALF_TURN: u32 = 1 << 31;
-/// How much an event may come late where the stamps start again: four and a half minutes.
+/// How late an event may be when the timestamps wrap: four and a half minutes.
 const LATE: u32 = 1 << 28;
 const TURN: i64 = 1 << 32;
 
-/// How far the time of a zone has come.
+/// How far the time of a zone has advanced.
 #[derive(Clone, Copy, Debug, Default)]
 struct Progress {
     last: u32,
@@ -33,7 +33,7 @@ struct Progress {
 
 type Key = (Option<Box<str>>, Option<Box<str>>, Option<Box<str>>);
 
-/// All zones of a file and the one that is set.
+/// All zones of a file and the active one.
 #[derive(Debug)]
 pub(super) struct Zones {
     all: Vec<Zone>,
@@ -43,12 +43,12 @@ pub(super) struct Zones {
     is_first_create: bool,
     current: u32,
     now: Progress,
-    /// The turns of the last event in this chunk: a zone that begins here begins in the same turn.
+    /// The number of wraps at the last event in this chunk: a zone that starts here starts with the same number.
     chunk_turns: Option<Progress>,
-    /// Set while a zone is active that was never created and has no event yet.
+    /// Set while the active zone was never created and has no events yet.
     pub(super) pending_unknown: Option<u32>,
     pub(super) unwraps: bool,
-    /// Added to every time: the distance of a second file header's timebase.
+    /// Added to every time: the distance to the timebase of a second file header.
     pub(super) shift_us: i64,
     max_zones: usize,
 }
@@ -80,7 +80,7 @@ impl Zones {
         self.current
     }
 
-    /// The last stamp in the active zone, 0 before the first.
+    /// The last timestamp in the active zone; 0 before the first.
     pub(super) fn last_stamp(&self) -> u32 {
         self.now.last
     }
@@ -89,7 +89,7 @@ impl Zones {
         self.chunk_turns = None;
     }
 
-    /// The first zone takes the place of the nameless one; zones that agree in everything are one.
+    /// The first zone replaces the nameless one; identical zones are one.
     pub(super) fn create(&mut self, zone: Zone) -> Result<()> {
         let id = zone.id.unwrap_or(0);
         let key = (zone.name.clone(), zone.kind.clone(), zone.location.clone());
@@ -125,7 +125,7 @@ impl Zones {
         }
     }
 
-    /// An event happens in a zone that was never created: it gets one of its own.
+    /// An event is in a zone that was never created: a zone is made for it.
     pub(super) fn adopt_unknown(&mut self) -> Result<()> {
         if let Some(id) = self.pending_unknown.take() {
             let index = self.push(Zone { id: Some(id), ..Zone::default() })?;
@@ -196,7 +196,7 @@ impl Zones {
     }
 }
 
-/// Whether a stamp that jumps ahead is from just before the stamps started again, and not from after a long silence.
+/// Whether a timestamp that jumps ahead is from just before the wrap, and not from after a long silence.
 fn is_late(raw: u32, last: u32) -> bool {
     raw > last && last.wrapping_sub(raw) <= LATE
 }

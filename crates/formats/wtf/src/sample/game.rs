@@ -1,4 +1,4 @@
-//! A small game, recorded for two seconds and a bit: it has everything that a trace can hold.
+//! A small game, recorded for a little over two seconds: it has everything that a trace can hold.
 
 use traceloom_core::Result;
 
@@ -129,7 +129,7 @@ impl Game {
         now = self.draw(frame, now + 30)?;
         if frame % 40 == 20 {
             self.put(script, self.types.gc, now, [Value::Uint(frame * 1024)])?;
-            // Each collection has more to look through than the one before.
+            // Each collection has more to search through than the previous one.
             now += 12_000 + i64::from(frame) * 420 + self.roll(4000);
             self.put(script, self.types.builtins.leave, now, [])?;
             let data = format!("[{frame},null,\"é\"]");

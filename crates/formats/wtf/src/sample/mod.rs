@@ -7,7 +7,7 @@ use std::io::Write;
 
 use traceloom_core::{Result, Sample};
 
-/// The sample, with what it shows.
+/// The sample, with a description.
 pub fn sample() -> Result<Sample> {
     Ok(Sample {
         file_name: "game.wtf-trace",
@@ -21,7 +21,7 @@ pub fn sample() -> Result<Sample> {
     })
 }
 
-/// Writes a trace of about `size` events, in binary; memory does not grow with it.
+/// Writes a binary trace of about `size` events; memory use does not grow with it.
 pub fn write<W: Write>(out: W, size: u64) -> Result<W> {
     page::record(out, size)
 }

@@ -1,4 +1,4 @@
-//! A page that draws, for as long as one likes: the mix of events of a real recording.
+//! A page that draws for any length of time: the mix of events of a real recording.
 
 use std::io::Write;
 
@@ -9,7 +9,7 @@ use crate::{
     raw::{EventClass, EventFlags},
 };
 
-/// Records the page until there are about that many events.
+/// Records the page until there are about `events` events.
 pub(super) fn record<W: Write>(out: W, events: u64) -> Result<W> {
     let mut page = Page::new(out)?;
     for frame in 0..u32::try_from(events / EVENTS_PER_FRAME).unwrap_or(u32::MAX) {
@@ -79,7 +79,7 @@ impl<W: Write> Page<W> {
         self.put(self.frame_end, [Value::Uint(frame)])
     }
 
-    /// An event of the script, a little later than the one before.
+    /// An event of the script, a little later than the previous one.
     fn put<const N: usize>(&mut self, kind: TypeId, values: [Value<'_>; N]) -> Result<()> {
         self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         self.now_us += (self.random >> 33) as i64 % 50;

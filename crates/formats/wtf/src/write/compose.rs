@@ -1,8 +1,8 @@
-//! Makes files from events, by rules that every reader of the format can live with.
+//! Makes files from events, by rules that every reader of the format accepts.
 //!
-//! One header chunk first; ids that count up; strings before events; definitions before use, one signature for
-//! a name; a creation for every zone and a zone setting at the start of every chunk; times that do not fall
-//! within a chunk; at most a megabyte of events in one.
+//! A single header chunk comes first; ids count up; strings come before events; definitions come before use, with one
+//! signature per name; every zone is created, and every chunk starts by setting its zone; times do not decrease within
+//! a chunk; a chunk has at most a megabyte of events.
 
 use std::{collections::HashMap, io::Write};
 
@@ -19,11 +19,11 @@ use crate::{
     raw::{ArgumentType, CHUNK_EVENT_BYTES, ChunkType, Element, EventClass, EventFlags, NO_TIME, PartType},
 };
 
-/// A type that was defined here.
+/// The id of a type that was defined here.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct TypeId(u32);
 
-/// A zone that was created here.
+/// The id of a zone that was created here.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct ZoneId(u32);
 
@@ -34,9 +34,9 @@ struct Defined {
     flags: EventFlags,
     args_text: Box<str>,
     args: Box<[Argument]>,
-    /// Types of one chunk are written in the order of their ranks.
+    /// The types of one chunk are written in the order of their ranks.
     rank: u64,
-    /// Its number in the file, once it is written.
+    /// Its number in the file, once it has been written.
     wire_id: u32,
 }
 
@@ -57,7 +57,7 @@ impl Defined {
 
 type ZoneNames = [Option<Box<str>>; 3];
 
-/// An event of the chunk in progress; its arguments lie in the buffer.
+/// An event of the current chunk; its arguments are in the buffer.
 #[derive(Clone, Copy, Debug)]
 struct PendingEvent {
     time_us: i64,
@@ -67,7 +67,7 @@ struct PendingEvent {
     end: usize,
 }
 
-/// Definitions carry 16 bits.
+/// Definitions have 16 bits for an id.
 const MAX_IDS: usize = 65_535;
 /// Types that the composer writes itself.
 const RESERVED: [&str; 3] = ["wtf.event#define", "wtf.zone#create", "wtf.zone#set"];
@@ -77,14 +77,14 @@ const FIRST_TYPE_ID: u32 = 4;
 
 /// Writes a file from definitions, zones and events.
 ///
-/// `define* zone* (define | zone | event | resource)* finish`
+/// Call order: `define* zone* (define | zone | event | resource)* finish`.
 #[derive(Debug)]
 pub struct Composer<W> {
     layout: Layout<W>,
     types: Vec<Defined>,
     by_name: HashMap<Box<str>, u32>,
     zones: Vec<ZoneNames>,
-    /// How many types and zones the file knows already.
+    /// How many types and zones have been written.
     types_written: usize,
     zones_written: usize,
     args: EventBuffer,
@@ -113,7 +113,7 @@ impl<W: Write> Composer<W> {
         Ok(composer)
     }
 
-    /// Defines a type; the same definition again gives the same type.
+    /// Defines a type; repeating a definition returns the same type.
     pub fn define(&mut self, name: &str, class: EventClass, flags: EventFlags, args: &str) -> Result<TypeId> {
         if self.is_taken(name, class, flags, args) {
             return Err(Error::usage(format!("{name} is taken by another definition")));
@@ -137,7 +137,7 @@ impl<W: Write> Composer<W> {
         Ok(TypeId(index))
     }
 
-    /// Says where a type is among those of its chunk; else it is where it was defined.
+    /// Sets the position of a type among those of its chunk; by default, types are in the order of definition.
     pub(crate) fn rank(&mut self, kind: TypeId, rank: u64) {
         if let Some(defined) = self.types.get_mut(kind.0 as usize) {
             defined.rank = rank;
@@ -149,18 +149,18 @@ impl<W: Write> Composer<W> {
         self.types.len() + FIRST_TYPE_ID as usize <= MAX_IDS
     }
 
-    /// Defines a type that every recording knows, like `wtf.scope#leave`.
+    /// Defines a type that every recording has, like `wtf.scope#leave`.
     pub fn builtin(&mut self, name: &str) -> Result<TypeId> {
         let builtin = builtin_named(name).ok_or_else(|| Error::usage(format!("{name} is not a built-in event")))?;
         self.define(name, builtin.class, EventFlags(builtin.flags), builtin.args)
     }
 
-    /// The type of this name, if it is defined.
+    /// The type with this name, if it is defined.
     pub fn type_named(&self, name: &str) -> Option<TypeId> {
         self.by_name.get(name).copied().map(TypeId)
     }
 
-    /// Whether the name stands for another type, or for one that is written without being asked for.
+    /// Whether the name belongs to another type, or to one that is written automatically.
     pub fn is_taken(&self, name: &str, class: EventClass, flags: EventFlags, args: &str) -> bool {
         let known = self.by_name.get(name).and_then(|index| self.types.get(*index as usize));
         RESERVED.contains(&name)
@@ -176,7 +176,7 @@ impl<W: Write> Composer<W> {
         Ok(ZoneId(self.zones.len() as u32 - 1))
     }
 
-    /// Adds an event, its arguments in the order of the signature.
+    /// Adds an event; its arguments are in the order of the signature.
     pub fn event<'v>(
         &mut self,
         zone: ZoneId,
@@ -209,7 +209,7 @@ impl<W: Write> Composer<W> {
         Ok(())
     }
 
-    /// Adds bytes that travel with the events around it.
+    /// Adds bytes that are stored with the events around it.
     pub fn resource(&mut self, kind: PartType, bytes: &[u8]) -> Result<()> {
         if !kind.is_resource() {
             return Err(Error::usage(format!("a {kind} part is not a resource")));
@@ -218,12 +218,12 @@ impl<W: Write> Composer<W> {
         Ok(())
     }
 
-    /// Strings in which a NUL had to be replaced.
+    /// Number of strings in which a NUL had to be replaced.
     pub fn nuls_replaced(&self) -> u64 {
         self.args.nuls_replaced
     }
 
-    /// Ends the chunk in progress and passes it on; a file that is cut behind it can be read up to here.
+    /// Ends the current chunk and passes it on; a file that is cut off after it can be read up to here.
     pub fn end_chunk(&mut self) -> Result<()> {
         self.flush()
     }
@@ -245,7 +245,7 @@ impl<W: Write> Composer<W> {
         self.text.event(&defined.name, time_us, &defined.args, values);
     }
 
-    /// Tells what is new since the last event.
+    /// Writes the definitions since the last event.
     fn define_in_text(&mut self, time_us: i64) {
         for defined in self.types.get(self.types_written..).unwrap_or_default() {
             self.text.define(&defined.name, defined.class, defined.flags, &defined.args_text);
@@ -256,7 +256,7 @@ impl<W: Write> Composer<W> {
         (self.types_written, self.zones_written) = (self.types.len(), self.zones.len());
     }
 
-    /// Writes the chunk in progress.
+    /// Writes the current chunk.
     fn flush(&mut self) -> Result<()> {
         let is_news = self.types_written < self.types.len() || self.zones_written < self.zones.len();
         if self.layout.form() == Form::JsonEvents {
@@ -276,7 +276,7 @@ impl<W: Write> Composer<W> {
         let args = std::mem::take(&mut self.args.events);
         let first_us = pending.first().map_or(0, |event| event.time_us);
         self.put_news(first_us as u32);
-        // Stored times start again after 2^32 microseconds; within a chunk they must not.
+        // Stored times wrap after 2^32 microseconds; within a chunk they must not.
         let mut rest = pending.as_slice();
         loop {
             let turn = rest.first().map_or(0, |event| event.time_us >> 32);
@@ -332,8 +332,8 @@ impl<W: Write> Composer<W> {
         (self.types_written, self.zones_written) = (self.types.len(), self.zones.len());
     }
 
-    /// Lays the arguments out again, so that strings come in the order in which a reader meets them: the same events give
-    /// the same bytes, in whichever order they came.
+    /// Encodes the arguments again, so that strings are in the order in which a reader meets them: the same events give
+    /// the same bytes, in whichever order they arrived.
     fn reorder(&mut self, pending: &mut [PendingEvent]) {
         let old = std::mem::take(&mut self.args);
         self.args.nuls_replaced = old.nuls_replaced;

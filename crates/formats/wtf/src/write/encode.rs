@@ -1,4 +1,4 @@
-//! Puts chunks together in memory: what writers store, and what readers of text make of it.
+//! Builds chunks in memory, for writers and for readers of text.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ pub(crate) struct EventBuffer {
     pub(crate) events: Vec<u8>,
     pub(crate) strings: Vec<u8>,
     ordinals: HashMap<Box<[u8]>, u32>,
-    /// Strings in which a NUL, which would end them, was replaced.
+    /// Number of strings in which a NUL, which would end them, was replaced.
     pub(crate) nuls_replaced: u64,
 }
 
@@ -88,7 +88,7 @@ impl EventBuffer {
     pub(crate) fn value(&mut self, value: &Value<'_>) -> Result<()> {
         match value {
             Value::Bool(flag) => self.word((*flag).into()),
-            // The sign fills the word, as from the C++ writer; readers look at the low bytes only.
+            // The sign fills the word, as in the C++ writer; readers use only the low bytes.
             Value::Int(number) => self.word(*number as u32),
             Value::Uint(number) | Value::Flow(number) | Value::Time(number) => self.word(*number),
             Value::Float(number) => self.word(number.to_bits()),
@@ -107,7 +107,7 @@ impl EventBuffer {
         Ok(())
     }
 
-    /// Copies an argument of another buffer with these strings; gives the bytes behind it.
+    /// Copies an argument of another buffer with these strings; returns the bytes after it.
     pub(crate) fn copy<'b>(&mut self, kind: ArgumentType, bytes: &'b [u8], texts: &[&[u8]]) -> &'b [u8] {
         let Some((word, rest)) = bytes.split_first_chunk().map(|(word, rest)| (u32::from_le_bytes(*word), rest)) else {
             return &[];
@@ -149,7 +149,7 @@ impl EventBuffer {
     }
 }
 
-/// The elements of an array in the order of the words encoding.
+/// The elements of an array in the byte order of the words encoding.
 pub(crate) fn little_endian(array: &Array<'_>) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(array.bytes.len());
     for element in array.iter() {
@@ -169,7 +169,7 @@ fn low(bytes: &[u8; 4], element: Element) -> &[u8] {
     bytes.get(..element.width()).unwrap_or_default()
 }
 
-/// Lays out a chunk: head, part table, parts padded to words.
+/// Encodes a chunk: head, part table, parts padded to words.
 pub(crate) fn chunk(id: u32, kind: ChunkType, times: (u32, u32), parts: &[(PartType, &[u8])]) -> Result<Vec<u8>> {
     let head = CHUNK_FIXED + PART_ENTRY * parts.len();
     let length = parts.iter().fold(head, |sum, (_, bytes)| sum.saturating_add(padded(bytes.len())));

@@ -11,7 +11,7 @@ use crate::{
     raw::{ChunkType, Element, EventClass, EventFlags, NO_TIME, PartType},
 };
 
-/// A chunk on one line, except for readable events, which have a line each.
+/// A chunk on one line, except for readable events, which have one line each.
 pub(super) fn chunk(id: u32, kind: ChunkType, times: (u32, u32), parts: &[(PartType, &[u8])]) -> Vec<u8> {
     let mut json = Writer::default();
     json.begin_object().key("id").unsigned(id.into()).key("type").string(&kind.to_string());
@@ -119,7 +119,7 @@ impl TextEvents {
 }
 
 fn put_args(json: &mut Writer, signature: &[Argument], values: &[Value<'_>]) {
-    // Names that occur twice cannot be told apart by name.
+    // Repeated names cannot be distinguished by name.
     let is_unique = |argument: &Argument| signature.iter().filter(|other| other.name == argument.name).count() == 1;
     if signature.iter().all(is_unique) {
         json.begin_object();
@@ -173,7 +173,7 @@ fn put_text<'j>(json: &'j mut Writer, text: Option<&str>) -> &'j mut Writer {
     }
 }
 
-/// A JSON text goes in as it is, unless it is none, is null, or would be taken for our wrapping of one.
+/// A JSON text is written unchanged, unless it is invalid, is null, or would be mistaken for our wrapper of one.
 fn put_any<'j>(json: &'j mut Writer, text: &str) -> &'j mut Writer {
     let bytes = text.as_bytes();
     let is_plain =

@@ -1,4 +1,4 @@
-//! Lays chunks out in the form that is wanted.
+//! Writes chunks in the requested form.
 
 use std::io::Write;
 
@@ -7,7 +7,7 @@ use traceloom_core::Result;
 use super::{encode, json};
 use crate::raw::{ChunkType, FORMAT_VERSION, MAGIC, PartType, WTF_VERSION};
 
-/// How a file is laid out.
+/// The form of a file.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum Form {
     /// Chunks in binary.
@@ -15,7 +15,7 @@ pub enum Form {
     Binary,
     /// One JSON document, event buffers in base64.
     Json,
-    /// A JSON document for the header and one for each chunk.
+    /// A JSON document for the header and one per chunk.
     JsonPartial,
     /// One JSON document with readable events.
     JsonEvents,
@@ -34,7 +34,7 @@ impl Form {
     }
 }
 
-/// A file that takes chunk after chunk.
+/// A file that chunks are appended to.
 #[derive(Debug)]
 pub(super) struct Layout<W> {
     out: W,

@@ -1,4 +1,4 @@
-//! Writes a header and records; what was read comes out byte for byte.
+//! Writes a header and records; a file that was read is written back byte for byte.
 
 mod builtins;
 mod compose;
@@ -24,13 +24,13 @@ use crate::{Container, Encoding, Event, Header, Record, raw::MAGIC, record::Chun
 
 /// Starts a file with its header.
 ///
-/// The writer lays records out as they are told; [`Composer`] is the one that makes files from events.
+/// The writer writes records unchanged; use [`Composer`] to make files from events.
 pub fn create<W: Write>(out: W, header: &Header) -> Result<Writer<W>> {
     let mut out = Output::new(out, ByteOrder::Little);
     match header.container {
         Container::Binary => put_header(&mut out, header),
         Container::Legacy => out.put(&header.head),
-        // All of these travel as text.
+        // All of these are written as text.
         Container::Json | Container::JsonPartial | Container::Script | Container::Calls => {}
     }
     Ok(Writer { out, carried: false })
@@ -40,7 +40,7 @@ pub fn create<W: Write>(out: W, header: &Header) -> Result<Writer<W>> {
 #[derive(Debug)]
 pub struct Writer<W> {
     out: Output<W>,
-    /// What follows was decoded from bytes that have been written.
+    /// Whether the following records were decoded from bytes that have already been written.
     carried: bool,
 }
 

@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 use traceloom_core::{Records, Result};
 use traceloom_wtf::{Event, Reader, Record};
 
-/// Folders with traces: ours, and the one in the folder that `TRACELOOM_CORPUS` names.
+/// Folders with traces: ours, and the one in the folder named by `TRACELOOM_CORPUS`.
 fn folders() -> impl Iterator<Item = PathBuf> {
     let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fixtures/wtf");
     let ours = ["hand-made", "wtf-cpp", "wtf-js"].map(|tool| ours.join(tool));
@@ -34,12 +34,12 @@ pub(crate) fn traces() -> BTreeMap<String, PathBuf> {
     all
 }
 
-/// What the original made of a trace.
+/// The output of WTF for a trace.
 pub(crate) fn golden(trace: &Path) -> Json {
     serde_json::from_slice(&fs::read(trace.with_extension("json")).unwrap()).unwrap()
 }
 
-/// Reads to the end and hands over every event.
+/// Reads to the end and passes on every event.
 pub(crate) fn each_event(reader: &mut Reader, mut take: impl FnMut(&Event<'_>) -> Result<()>) -> Result<()> {
     reader.walk(|located| match &located.record {
         Record::Event(event) => take(event),
