@@ -1,4 +1,4 @@
-//! Ticks to nanoseconds, bit for bit as the original reader converts them.
+//! Converts ticks to nanoseconds, bit for bit like easy_profiler's reader.
 
 use crate::Header;
 
@@ -13,7 +13,7 @@ pub struct Clock {
 impl Clock {
     /// The clock that a header describes.
     pub fn new(header: &Header) -> Self {
-        // The original stores the frequency signed and divides by it unsigned.
+        // easy_profiler stores the frequency signed and divides by it unsigned.
         let frequency = header.cpu_frequency as u64;
         let factor = (frequency != 0).then(|| 1e9 / frequency as f64);
         let mut clock = Self { factor, begin_ns: 0, first_kept: 0 };
@@ -31,31 +31,31 @@ impl Clock {
         }
     }
 
-    /// When the capture began, 0 in a live capture.
+    /// Start of the capture; 0 in a live capture.
     pub fn begin_ns(&self) -> u64 {
         self.begin_ns
     }
 
-    /// Whether the original reader keeps a block that ends at `end`.
+    /// Whether easy_profiler keeps a block that ends at `end`.
     #[inline]
     pub fn keeps_block(&self, end: u64) -> bool {
         end >= self.first_kept
     }
 
-    /// The first tick of the capture: what ended before is not part of it.
+    /// The first tick of the capture: records that ended before are not part of it.
     pub fn first_kept(&self) -> u64 {
         self.first_kept
     }
 
-    /// Whether the original reader keeps a switch that ends at `end`.
+    /// Whether easy_profiler keeps a switch that ends at `end`.
     #[inline]
     pub fn keeps_switch(&self, end: u64) -> bool {
         self.ns(end) > self.begin_ns
     }
 
-    /// Begin and end in nanoseconds, the begin not before that of the capture.
+    /// Start and end in nanoseconds; the start is not before that of the capture.
     ///
-    /// A record that ended before the capture began keeps its own times: the original drops it.
+    /// A record that ended before the start of the capture keeps its times: easy_profiler drops it.
     #[inline]
     pub fn span(&self, begin: u64, end: u64) -> (u64, u64) {
         let (begin, end) = (self.ns(begin), self.ns(end));
@@ -73,11 +73,11 @@ impl Clock {
     }
 }
 
-/// Both operations in f64 and a truncating cast: anything more exact would differ from the original.
+/// Both operations in f64 and a truncating cast: anything more exact would differ from easy_profiler.
 #[inline]
 fn scale(ticks: u64, factor: f64) -> u64 {
-    // Machines convert signed numbers in one instruction and unsigned ones in ten; where both can hold
-    // the value they agree.
+    // Machines convert signed numbers in one instruction and unsigned ones in ten; if both can hold the value, they
+    // agree.
     let ns = ticks.cast_signed() as f64 * factor;
     if ticks <= i64::MAX as u64 && ns < i64::MAX as f64 {
         (ns as i64).cast_unsigned()

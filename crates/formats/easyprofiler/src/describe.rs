@@ -1,4 +1,4 @@
-//! What a dump shows of the header and of each record.
+//! The fields of the header and of each record, for dumps.
 
 use traceloom_core::{Describe, Fields};
 

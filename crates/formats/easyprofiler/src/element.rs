@@ -1,4 +1,4 @@
-//! The elements of a value, in their type.
+//! The elements of a value, decoded by type.
 
 use traceloom_core::{ByteOrder, Cursor, Fields};
 
@@ -7,7 +7,7 @@ use crate::raw::DataType;
 /// One element of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Element {
-    /// A yes or no.
+    /// A boolean.
     Bool(bool),
     /// A signed number; also a character, which C leaves signed.
     Signed(i64),
@@ -20,7 +20,7 @@ pub enum Element {
 }
 
 impl Element {
-    /// Takes `data` apart; `None` where the type is unknown or its width does not divide the size.
+    /// Splits `data` into elements; `None` if the type is unknown or its width does not divide the size.
     pub(crate) fn all(data: &[u8], data_type: DataType, order: ByteOrder) -> Option<impl Iterator<Item = Self>> {
         let width = data_type.width()?;
         data.len()

@@ -1,6 +1,6 @@
 //! Every rule of the format, in one table.
 //!
-//! Severity error means that the original 2.1.0 reader refuses the file for it.
+//! Severity error means that the reader of easy_profiler 2.1.0 refuses the file because of it.
 
 traceloom_core::rules! { "easyprofiler":
     BIG_ENDIAN "big-endian" Error

@@ -88,7 +88,7 @@ impl Survey {
                 info.fact("clock", hertz.unwrap_or_else(|_| format!("{frequency} Hz")));
             }
         }
-        // A capture over the network never gets its begin filled in.
+        // In a capture over the network, the start is never filled in.
         if header.begin_time == 0 {
             info.fact("capture", "live: the begin is not recorded");
         } else {

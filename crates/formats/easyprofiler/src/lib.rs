@@ -1,4 +1,4 @@
-//! EasyProfiler `.prof` files: every version, both byte orders, healthy or broken.
+//! EasyProfiler `.prof` files: every version, both byte orders, intact or damaged.
 //!
 //! ```
 //! # fn main() -> traceloom_core::Result<()> {
@@ -46,7 +46,7 @@ pub use crate::{
     write::{Tally, Writer, create},
 };
 
-/// The format as data.
+/// The format's descriptor.
 pub static FORMAT: Format = Format::new("easyprofiler", "EasyProfiler")
     .extensions(&["prof"])
     .variants(&[

@@ -1,4 +1,4 @@
-//! Recognizes a file, reads its header, and decides how its bytes are laid out.
+//! Detects a file, reads its header, and determines its layout.
 
 use traceloom_core::{ByteOrder, Cursor, Error, Mode, Options, Position, Records, Result, Sniff, Source};
 
@@ -12,7 +12,7 @@ use crate::{
     raw::{EASY_PROFILER_SIGNATURE, Layout, SizeRule, SwitchOrder, Version, Width},
 };
 
-/// A walk this long through records that all make sense is no accident.
+/// A walk of this length through plausible records is not a coincidence.
 const PROBE_BYTES: u64 = 1 << 20;
 
 const LONGEST_HEADER: usize = 72;
@@ -22,7 +22,7 @@ pub(crate) fn sniff(prefix: &[u8]) -> Sniff {
     if ![signature, &reversed(signature)].contains(&&EASY_PROFILER_SIGNATURE.to_le_bytes()) {
         return Sniff::No;
     }
-    // "Easy" also begins English text, where the next byte would be a version above 8.
+    // "Easy" can also be the start of English text, where the next byte would be a version above 8.
     let likely = stamps(prefix).iter().any(|(layout, version)| !layout.swapped_or_big() || version.0 >> 24 <= 8);
     if likely { Sniff::Yes } else { Sniff::Maybe }
 }
@@ -39,7 +39,7 @@ impl Layout {
     }
 }
 
-/// What the first eight bytes can mean, the likeliest first: a real layout and its version.
+/// The possible readings of the first eight bytes, the most likely first: a real layout and its version.
 fn stamps(prefix: &[u8]) -> Vec<(Layout, Version)> {
     let mut cursor = Cursor::new(prefix, 0, ByteOrder::Little);
     let (Ok(signature), Ok(stamp)) = (cursor.array::<4>("signature"), cursor.array::<4>("version")) else {
@@ -79,21 +79,21 @@ pub(crate) fn header(source: &Source, options: &Options) -> Result<Header> {
             best = (found, candidate);
         }
     }
-    // Strict is easy_profiler's verdict, which knows the real layout only. Sizes that mean nothing are an error in any: it
-    // may take such a file, and would not show what is in it.
+    // Strict mode follows easy_profiler, which knows only the real layout. Meaningless sizes are an error in any
+    // layout: easy_profiler may accept such a file, and would not show its contents.
     if options.mode == Mode::Strict && best.1.layout.size != SizeRule::Unreliable {
         return Ok(first);
     }
     with_switch_order(source, best, options)
 }
 
-/// The real layout, then those of the document.
+/// The real layout, then those of the documentation.
 fn layouts((real, version): (Layout, Version)) -> impl Iterator<Item = (Layout, Version)> {
     std::iter::once(real).chain(Layout::document(version, real)).map(move |layout| (layout, version))
 }
 
-/// The document puts a switch's target first. All widths stay the same since 1.3.0, so only the
-/// times tell: read the wrong way round, not one switch begins within the capture.
+/// The documentation puts a switch's target first. All widths have been the same since 1.3.0, so only the times decide:
+/// read in the wrong order, no switch starts within the capture.
 fn with_switch_order(source: &Source, (found, header): (Walk, Header), options: &Options) -> Result<Header> {
     let is_framed = is_real(&header) || found.fit >= Fit::Frame;
     if !is_framed || found.switches == 0 || found.switches_inside > 0 || header.begin_time == 0 {
@@ -106,7 +106,7 @@ fn with_switch_order(source: &Source, (found, header): (Walk, Header), options: 
     Ok(if fits { other } else { header })
 }
 
-/// What a walk over the first part of a file found.
+/// The result of a walk over the first part of a file.
 struct Walk {
     fit: Fit,
     switches: u64,
@@ -118,9 +118,9 @@ struct Walk {
 enum Fit {
     /// The records run into nonsense.
     None,
-    /// Every record has its place, and some number does not agree.
+    /// Every record fits, but some number disagrees.
     Frame,
-    /// All of it makes sense.
+    /// Everything makes sense.
     Whole,
 }
 
@@ -141,9 +141,9 @@ fn walk(source: &Source, header: &Header, options: &Options) -> Result<Walk> {
             break;
         }
     }
-    // Records that all have their place in the real layout are real, however many were announced.
+    // If all records fit the real layout, it is real, however many were announced.
     let doubts_count = !is_real(header) && has_any(&reader, &[COUNT_MISMATCH.code]);
-    // A file made from the document's examples disagrees in many places, a damaged real one in few.
+    // A file made from the documentation's examples disagrees in many places, a damaged real one in few.
     let few_disagree = header.layout.size == SizeRule::Unreliable && odd * 4 < sized;
     let is_doubtful = doubts_count || has_any(&reader, DOUBTFUL);
     if few_disagree && is_doubtful || has_any(&reader, TELLING) {
@@ -154,7 +154,8 @@ fn walk(source: &Source, header: &Header, options: &Options) -> Result<Walk> {
     Ok(found)
 }
 
-/// Whether a switch lies in the capture; a real one may outlast it, the document's layout has to convince.
+/// Whether a switch is within the capture; a real one may extend beyond it, while the documented layout has to be
+/// convincing.
 fn is_inside(switch: &Switch<'_>, header: &Header) -> bool {
     let real = header.layout.switch == SwitchOrder::TimesFirst;
     let ends = real || header.end_time < header.begin_time || switch.end <= header.end_time;
@@ -188,10 +189,10 @@ static TELLING: &[&str] = &[
     TRUNCATED.code,
 ];
 
-/// Findings that a wrong layout produces, and the document's own examples too.
+/// Findings that a wrong layout produces, but the documentation's examples do, too.
 static DOUBTFUL: &[&str] = &[DESCRIPTOR_MISSING.code, DESCRIPTOR_NAME.code];
 
-/// Takes the header apart; what the file does not have counts as zero, as it does for the original.
+/// Parses the header; missing bytes count as zero, as in easy_profiler.
 fn parse_header(prefix: &[u8], layout: Layout, version: Version) -> Header {
     let mut padded = [0; LONGEST_HEADER];
     for (to, from) in padded.iter_mut().zip(prefix) {

@@ -1,4 +1,4 @@
-//! Numbers and layouts of the format, shared by reading and writing.
+//! Numbers and layouts of the format, shared by the reader and the writer.
 
 use std::fmt;
 
@@ -6,22 +6,22 @@ use traceloom_core::{ByteOrder, named_number};
 
 /// The signature: the file's first number, and the mark that ends a section.
 pub const EASY_PROFILER_SIGNATURE: u32 = 0x4561_7379;
-/// The mark after the bookmarks as the circulating document misspells it.
+/// The mark after the bookmarks as misspelled in the circulating documentation.
 pub const DOCUMENT_BOOKMARKS_MARK: u32 = 0x4561_7329;
 
-/// Bytes of a descriptor before its name.
+/// Size of a descriptor before its name.
 pub const DESCRIPTOR_FIXED: usize = 16;
-/// Bytes of a block before its name.
+/// Size of a block before its name.
 pub const BLOCK_FIXED: usize = 20;
-/// Bytes of a value before its data.
+/// Size of a value before its data.
 pub const VALUE_FIXED: usize = 34;
-/// Bytes of a bookmark before its text.
+/// Size of a bookmark before its text.
 pub const BOOKMARK_FIXED: usize = 12;
-/// The color that the library gives blocks without one: ARGB.
+/// The library's color for blocks without one: ARGB.
 pub const DEFAULT_COLOR: u32 = 0xffff_ecb3;
-/// The color that the viewer of the library gives bookmarks: ARGB.
+/// The color of bookmarks in the library's viewer: ARGB.
 pub const BOOKMARK_COLOR: u32 = 0xffaa_8773;
-/// Levels of nesting that the original reader accepts.
+/// Maximum nesting depth that easy_profiler accepts.
 pub const MAX_LEVELS: u32 = 255;
 
 /// A version stamp: major in the top byte, minor in the next, patch in the lower half.
@@ -29,7 +29,7 @@ pub const MAX_LEVELS: u32 = 255;
 pub struct Version(pub u32);
 
 impl Version {
-    /// The first version with a signature, and the oldest that the original reader takes.
+    /// The first version with a signature, and the oldest that easy_profiler accepts.
     pub const V0_1_0: Self = Self::new(0, 1, 0);
     /// The last version without a process id.
     pub const V1_0_0: Self = Self::new(1, 0, 0);
@@ -37,15 +37,15 @@ impl Version {
     pub const V1_3_0: Self = Self::new(1, 3, 0);
     /// The header was reordered.
     pub const V2_0_0: Self = Self::new(2, 0, 0);
-    /// Thread count, bookmarks and end marks came.
+    /// Thread count, bookmarks and end marks were added.
     pub const V2_1_0: Self = Self::new(2, 1, 0);
 
-    /// Puts a stamp together.
+    /// Builds a stamp.
     pub const fn new(major: u8, minor: u8, patch: u16) -> Self {
         Self((major as u32) << 24 | (minor as u32) << 16 | patch as u32)
     }
 
-    /// Reads `2.1.0`; the patch may be left out.
+    /// Parses `2.1.0`; the patch may be left out.
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split('.');
         let major = parts.next()?.parse().ok()?;
@@ -62,7 +62,7 @@ impl fmt::Display for Version {
 }
 
 named_number! {
-    /// What the records of a descriptor are.
+    /// The kind of a descriptor's records.
     pub BlockType(u8) {
         /// A point in time.
         EVENT = 0 "event",
@@ -80,13 +80,13 @@ named_number! {
         OFF = 0 "off",
         /// Stored.
         ON = 1 "on",
-        /// Stored even below one that is without children.
+        /// Stored even below a descriptor that is without children.
         FORCE_ON = 3 "force-on",
         /// Not stored, nor anything below.
         OFF_RECURSIVE = 4 "off-recursive",
         /// Stored, but nothing below.
         ON_WITHOUT_CHILDREN = 5 "on-without-children",
-        /// Stored even below such a one, but nothing below itself.
+        /// Stored even below a descriptor that is without children, but nothing below it.
         FORCE_ON_WITHOUT_CHILDREN = 7 "force-on-without-children",
     }
 }
@@ -118,13 +118,13 @@ named_number! {
         FLOAT = 10 "float",
         /// Eight bytes.
         DOUBLE = 11 "double",
-        /// Text, with or without a closing NUL.
+        /// Text, with or without a terminating NUL.
         STRING = 12 "string",
     }
 }
 
 impl DataType {
-    /// Bytes of one element; `None` for a type that nobody knows.
+    /// Size of one element; `None` for an unknown type.
     pub const fn width(self) -> Option<usize> {
         match self {
             Self::BOOL | Self::CHAR | Self::INT8 | Self::UINT8 | Self::STRING => Some(1),
@@ -136,7 +136,7 @@ impl DataType {
     }
 }
 
-/// How wide an id is stored.
+/// The stored width of an id.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Width {
     /// Not stored.
@@ -148,7 +148,7 @@ pub enum Width {
 }
 
 impl Width {
-    /// Bytes in the file.
+    /// Size in the file.
     pub const fn bytes(self) -> usize {
         match self {
             Self::Absent => 0,
@@ -163,9 +163,9 @@ impl Width {
 pub enum SizeRule {
     /// The bytes after the prefix: every real file.
     Payload,
-    /// The prefix too: the document's text.
+    /// Including the prefix: the documentation's text.
     WithPrefix,
-    /// Nothing that can be relied on; strings end at their NUL: the document's examples.
+    /// Unreliable; strings end at their NUL: the documentation's examples.
     Unreliable,
 }
 
@@ -174,7 +174,7 @@ pub enum SizeRule {
 pub enum SwitchOrder {
     /// begin, end, target: every real file.
     TimesFirst,
-    /// target (eight bytes), begin, end: the document.
+    /// target (eight bytes), begin, end: the documentation.
     TargetFirst,
 }
 
@@ -183,13 +183,13 @@ pub enum SwitchOrder {
 pub struct Layout {
     /// Byte order of every number.
     pub order: ByteOrder,
-    /// The signature stands in the other byte order than the rest, as in the document.
+    /// Whether the signature is in the other byte order than the rest, as in the documentation.
     pub swapped_signature: bool,
     /// Width of the process id.
     pub pid: Width,
-    /// Sizes come before counts in the header.
+    /// Whether sizes come before counts in the header.
     pub sizes_first: bool,
-    /// The header counts threads and bookmarks, and marks end the sections.
+    /// Whether the header counts threads and bookmarks, and marks end the sections.
     pub marks: bool,
     /// Width of a thread id.
     pub thread_id: Width,
@@ -200,7 +200,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout that the original library writes for this version.
+    /// The layout that easy_profiler writes for this version.
     pub fn real(version: Version, order: ByteOrder) -> Self {
         let wide = version >= Version::V1_3_0;
         Self {
@@ -219,7 +219,7 @@ impl Layout {
         }
     }
 
-    /// Layouts that the document describes for this version, the nearest to the real one first.
+    /// Layouts that the documentation describes for this version, the closest to the real one first.
     pub fn document(version: Version, real: Self) -> impl Iterator<Item = Self> {
         let pids = [real.pid, Width::U32];
         let pids = if version <= Version::V1_0_0 { &pids[..] } else { &pids[..1] }.to_vec();
@@ -235,17 +235,17 @@ impl Layout {
         all.filter(move |layout| *layout != real)
     }
 
-    /// Bytes of the header.
+    /// Size of the header.
     pub fn header_bytes(&self) -> usize {
         self.header_fields().map(|(_, width)| width).sum()
     }
 
-    /// Where a field of the header lies.
+    /// Offset of a header field.
     pub fn header_offset(&self, field: &str) -> usize {
         self.header_fields().take_while(|(name, _)| *name != field).map(|(_, width)| width).sum()
     }
 
-    /// The fields of the header and their widths, in the order of the file.
+    /// The fields of the header and their widths, in file order.
     fn header_fields(&self) -> impl Iterator<Item = (&'static str, usize)> {
         let head = [("signature", 4), ("version", 4), ("pid", self.pid.bytes())];
         let times = [("cpu_frequency", 8), ("begin_time", 8), ("end_time", 8)];
@@ -261,7 +261,7 @@ impl Layout {
         head.into_iter().chain(times).chain(sums).chain(counts)
     }
 
-    /// Bytes of a context switch before its name.
+    /// Size of a context switch before its name.
     pub const fn switch_fixed(&self) -> usize {
         match self.switch {
             SwitchOrder::TimesFirst => 16 + self.thread_id.bytes(),

@@ -1,4 +1,4 @@
-//! Header and records: all that a file holds, borrowed and lossless.
+//! Header and records: everything in a file, borrowed and lossless.
 
 use traceloom_core::{ByteOrder, find_nul};
 
@@ -11,7 +11,7 @@ use crate::{
 /// The file header.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Header {
-    /// How the bytes are laid out.
+    /// The layout of the bytes.
     pub layout: Layout,
     /// Stamp of the writing library.
     pub version: Version,
@@ -19,25 +19,25 @@ pub struct Header {
     pub pid: Option<u64>,
     /// Ticks per second; 0 means that all times are nanoseconds.
     pub cpu_frequency: i64,
-    /// When profiling was switched on; 0 in a capture over the network.
+    /// Start of profiling; 0 in a capture over the network.
     pub begin_time: u64,
-    /// When profiling was switched off.
+    /// End of profiling.
     pub end_time: u64,
     /// Sum of the sizes of all switches and blocks, without their prefixes.
     pub memory_size: u64,
-    /// Sum of the sizes of all descriptors; a hint only.
+    /// Sum of the sizes of all descriptors; only a hint.
     pub descriptors_memory_size: u64,
-    /// Switches and blocks of all threads.
+    /// Number of switches and blocks of all threads.
     pub blocks_count: u32,
-    /// Descriptors, holes included.
+    /// Number of descriptors, including holes.
     pub descriptors_count: u32,
-    /// Thread sections; stored since 2.1.0.
+    /// Number of thread sections; stored since 2.1.0.
     pub threads_count: Option<u32>,
-    /// Bookmarks; stored since 2.1.0.
+    /// Number of bookmarks; stored since 2.1.0.
     pub bookmarks_count: Option<u16>,
     /// Zero; stored since 2.1.0.
     pub padding: Option<u16>,
-    /// Bytes of the header that the file has; fewer than its layout asks for in a cut file.
+    /// Size of the header in the file; less than its layout requires in a truncated file.
     pub stored_bytes: usize,
 }
 
@@ -68,12 +68,12 @@ impl Header {
     }
 }
 
-/// Stored text: what comes before the first NUL, and what comes from there on.
+/// Stored text: the part before the first NUL, and the part from there on.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub struct Name<'a> {
     /// The text; it need not be UTF-8.
     pub text: &'a [u8],
-    /// The closing NUL and anything behind it; empty where the NUL is missing.
+    /// The terminating NUL and anything after it; empty if the NUL is missing.
     pub tail: &'a [u8],
 }
 
@@ -91,96 +91,96 @@ impl<'a> Name<'a> {
         Self { text, tail }
     }
 
-    /// Stored bytes.
+    /// Number of stored bytes.
     pub const fn len(&self) -> usize {
         self.text.len() + self.tail.len()
     }
 
-    /// Whether no byte is stored, not even the NUL.
+    /// Whether nothing is stored, not even the NUL.
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether exactly one NUL closes it.
+    /// Whether exactly one NUL terminates it.
     pub fn is_canonical(&self) -> bool {
         self.tail == b"\0"
     }
 }
 
-/// Where a block is measured and how it looks.
+/// The source location and appearance of blocks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Descriptor<'a> {
-    /// Its number; records refer to the position in the list, which real files repeat here.
+    /// Its number; records refer to the index in the list, which real files repeat here.
     pub id: u32,
     /// Source line.
     pub line: i32,
     /// ARGB.
     pub color: u32,
-    /// What its records are.
+    /// The kind of its records.
     pub block_type: BlockType,
     /// Whether its records are stored.
     pub status: Status,
-    /// Name, or `file:line` where each record brings its own.
+    /// Name, or `file:line` if each record has a runtime name.
     pub name: Name<'a>,
     /// Source file.
     pub file: Name<'a>,
-    /// SIZE as stored, where it is not what the fields add up to.
+    /// SIZE as stored, if it differs from the sum of the fields.
     pub odd_size: Option<u16>,
-    /// Name length as stored, where it is not the name's.
+    /// Name length as stored, if it differs from that of the name.
     pub odd_name_size: Option<u16>,
 }
 
-/// Opens the section of a thread; its context switches follow.
+/// The head of a thread's section; its context switches follow.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Thread<'a> {
     /// Thread id of the operating system.
     pub id: u64,
-    /// Its name; nothing is stored for a thread that never got one.
+    /// Its name; nothing is stored for an unnamed thread.
     pub name: Name<'a>,
-    /// Context switches that follow.
+    /// Number of context switches that follow.
     pub switches: u32,
 }
 
-/// A time in which the thread was off the CPU.
+/// A time during which the thread was off the CPU.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Switch<'a> {
-    /// When it was taken off, in ticks.
+    /// When it was taken off the CPU, in ticks.
     pub begin: u64,
-    /// When it was back, in ticks.
+    /// When it was back on the CPU, in ticks.
     pub end: u64,
     /// The thread that ran next.
     pub target: u64,
     /// The process that ran next, as far as the recorder knew.
     pub name: Name<'a>,
-    /// SIZE as stored, where it is not what the fields add up to.
+    /// SIZE as stored, if it differs from the sum of the fields.
     pub odd_size: Option<u16>,
 }
 
 /// A block or event.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Block<'a> {
-    /// When it began, in ticks.
+    /// Start, in ticks.
     pub begin: u64,
-    /// When it ended, in ticks; an event ends as it begins.
+    /// End, in ticks; the same as the start for an event.
     pub end: u64,
-    /// Position of its descriptor in the list.
+    /// Index of its descriptor in the list.
     pub descriptor: u32,
     /// The type of that descriptor; not stored here.
     pub block_type: BlockType,
-    /// Runtime name; mostly empty, then the descriptor's counts.
+    /// Runtime name; usually empty, in which case the descriptor's is used.
     pub name: Name<'a>,
-    /// SIZE as stored, where it is not what the fields add up to.
+    /// SIZE as stored, if it differs from the sum of the fields.
     pub odd_size: Option<u16>,
 }
 
 /// A value at a point in time.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Value<'a> {
-    /// When it was stored, in ticks.
+    /// Time, in ticks.
     pub begin: u64,
-    /// The same.
+    /// Time, in ticks; the same as `begin`.
     pub end: u64,
-    /// Position of its descriptor in the list.
+    /// Index of its descriptor in the list.
     pub descriptor: u32,
     /// The empty name and the padding, both zero.
     pub filler: [u8; 2],
@@ -188,49 +188,48 @@ pub struct Value<'a> {
     pub data_type: DataType,
     /// Zero for a scalar.
     pub is_array: u8,
-    /// Which quantity it is: an address or a number of the user's; 0 goes by name.
+    /// Identifies the quantity: an address or a number chosen by the user; 0 means by name.
     pub value_id: u64,
     /// The elements, see [`Value::elements`].
     pub data: &'a [u8],
     /// Byte order of the elements; not stored here.
     pub order: ByteOrder,
-    /// Bytes behind the data.
+    /// Bytes after the data.
     pub surplus: &'a [u8],
-    /// Data size as stored, where it is not the data's.
+    /// Data size as stored, if it differs from that of the data.
     pub odd_data_size: Option<u16>,
-    /// SIZE as stored, where it is not what the fields add up to.
+    /// SIZE as stored, if it differs from the sum of the fields.
     pub odd_size: Option<u16>,
 }
 
-/// A place that the user marked.
+/// A position that the user marked.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Bookmark<'a> {
     /// Absolute nanoseconds, never ticks.
     pub position_ns: u64,
     /// ARGB.
     pub color: u32,
-    /// What the user wrote.
+    /// The user's text.
     pub text: Name<'a>,
-    /// SIZE as stored, where it is not what the fields add up to.
+    /// SIZE as stored, if it differs from the sum of the fields.
     pub odd_size: Option<u16>,
 }
 
-/// One piece of a file. A file is
-/// `(Descriptor | Hole)* (Thread Switch* Blocks (Block | Value)*)* Mark? (Bookmark* Mark)?`,
-/// with `Malformed` in place of any sized record and `Residue` anywhere; among the descriptors each `Residue` takes a place in
-/// the list, and may be empty.
+/// One piece of a file. A file is `(Descriptor | Hole)* (Thread Switch* Blocks (Block | Value)*)* Mark? (Bookmark*
+/// Mark)?`, with `Malformed` in place of any sized record and `Residue` anywhere; among the descriptors, each `Residue`
+/// takes an index in the list, and may be empty.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Record<'a> {
     /// A descriptor.
     Descriptor(Descriptor<'a>),
-    /// A descriptor of SIZE 0: it takes an index and holds nothing.
+    /// A descriptor of SIZE 0: it takes an index and has no contents.
     Hole,
-    /// Opens a thread's section.
+    /// The head of a thread's section.
     Thread(Thread<'a>),
     /// A context switch of that thread.
     Switch(Switch<'a>),
-    /// That many blocks and values of that thread follow.
+    /// The number of blocks and values of that thread that follow.
     Blocks(u32),
     /// A block or event.
     Block(Block<'a>),
@@ -242,12 +241,12 @@ pub enum Record<'a> {
     Bookmark(Bookmark<'a>),
     /// A sized record that is too short for its fields, without its prefix.
     Malformed(&'a [u8]),
-    /// Bytes that no record explains.
+    /// Bytes that belong to no record.
     Residue(&'a [u8]),
 }
 
 impl<'a> Descriptor<'a> {
-    /// A descriptor that is on and has the color of blocks without one.
+    /// A descriptor that is on and has the default color.
     pub const fn new(id: u32, block_type: BlockType, name: &'a [u8]) -> Self {
         let (name, file) = (Name::new(name), Name::new(b""));
         let (color, status) = (DEFAULT_COLOR, Status::ON);
@@ -256,7 +255,7 @@ impl<'a> Descriptor<'a> {
 }
 
 impl Switch<'_> {
-    /// A switch to a thread of a process without a name.
+    /// A switch to a thread of an unnamed process.
     pub const fn new(begin: u64, end: u64, target: u64) -> Self {
         Self { begin, end, target, name: Name::new(b""), odd_size: None }
     }
@@ -270,14 +269,14 @@ impl Block<'_> {
 }
 
 impl<'a> Value<'a> {
-    /// The bytes of a text up to its NUL; none where the value is not a text.
+    /// The bytes of a text up to its NUL; `None` if the value is not a text.
     #[inline]
     pub fn text(&self) -> Option<&'a [u8]> {
         let is_text = self.data_type == DataType::STRING;
         is_text.then(|| self.data.split(|byte| *byte == 0).next().unwrap_or_default())
     }
 
-    /// Bytes that a single value lacks of what its type needs.
+    /// Number of bytes that a single value is too short for its type.
     #[inline]
     pub fn missing_bytes(&self) -> usize {
         let needed = self.data_type.width().filter(|_| self.is_array == 0).unwrap_or(0);
@@ -302,21 +301,21 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The elements in their type, or `None` where the type is unknown or the size does not divide.
+    /// The decoded elements; `None` if the type is unknown or its width does not divide the size.
     pub fn elements(&self) -> Option<impl Iterator<Item = Element> + use<'a>> {
         Element::all(self.data, self.data_type, self.order)
     }
 }
 
 impl<'a> Bookmark<'a> {
-    /// A bookmark in the color that the library's viewer gives it.
+    /// A bookmark in the default color of the library's viewer.
     pub const fn new(position_ns: u64, text: &'a [u8]) -> Self {
         Self { position_ns, color: BOOKMARK_COLOR, text: Name::new(text), odd_size: None }
     }
 }
 
 impl Record<'_> {
-    /// Begin and end in ticks, of switches, blocks, events and values.
+    /// Start and end in ticks, of switches, blocks, events and values.
     #[inline]
     pub fn times(&self) -> Option<(u64, u64)> {
         match self {
@@ -327,7 +326,7 @@ impl Record<'_> {
         }
     }
 
-    /// SIZE as stored, where it is not what the fields add up to.
+    /// SIZE as stored, if it differs from the sum of the fields.
     pub fn odd_size(&self) -> Option<u16> {
         match self {
             Self::Descriptor(descriptor) => descriptor.odd_size,

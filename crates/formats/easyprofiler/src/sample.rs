@@ -1,6 +1,6 @@
 //! A sample trace: a small game, made with the writer of this crate.
 //!
-//! The same generator makes the large files of the benchmarks: only the number of frames differs.
+//! The large files of the benchmarks come from the same generator; only the number of frames differs.
 
 use std::io::Write;
 
@@ -11,7 +11,7 @@ use crate::{
     raw::{BlockType, DataType, EASY_PROFILER_SIGNATURE, Layout, Version},
 };
 
-/// Frames of the sample; each makes about 18 records.
+/// Number of frames in the sample; each makes about 18 records.
 const FRAMES: u64 = 120;
 /// Ticks per second, as Windows counts them.
 const FREQUENCY: u64 = 10_000_000;
@@ -28,7 +28,7 @@ pub fn sample() -> Result<Sample> {
     })
 }
 
-/// Writes a trace of `size` frames; memory does not grow with it.
+/// Writes a trace of `size` frames; memory use does not grow with it.
 pub fn write<W: Write>(out: W, size: u64) -> Result<W> {
     let layout = Layout::real(Version::V2_1_0, ByteOrder::Little);
     let mut tally = Tally::default();
@@ -84,7 +84,7 @@ fn generate(frames: u64, emit: Emit<'_>) -> Result<()> {
     emit(&Record::Mark(EASY_PROFILER_SIGNATURE))
 }
 
-/// What a thread does, turn by turn.
+/// The actions of a thread, turn by turn.
 struct Script {
     id: u64,
     name: &'static str,
@@ -120,7 +120,7 @@ fn thread(script: &Script, emit: Emit<'_>) -> Result<()> {
 /// One frame of the main thread, children before parents.
 fn main_frame(index: u64, noise: &mut Noise, emit: Emit<'_>) -> Result<()> {
     let begin = BEGIN + index * FRAME_TICKS;
-    // Every fiftieth frame is slow: something to be found.
+    // Every fiftieth frame is slow, to have something to find.
     let slow = if index % 50 == 49 { 3 } else { 1 };
     let mut now = begin + 50;
     let update = now;
@@ -166,7 +166,7 @@ fn block(descriptor: u32, begin: u64, ticks: u64, name: &[u8], emit: Emit<'_>) -
     Ok(begin + ticks)
 }
 
-/// A block around those before it.
+/// A block around the previous ones.
 fn close(descriptor: u32, begin: u64, end: u64, emit: Emit<'_>) -> Result<u64> {
     block(descriptor, begin, end - begin, b"", emit)
 }
@@ -176,7 +176,7 @@ fn value(descriptor: u32, at: u64, data_type: DataType, data: &[u8], emit: Emit<
     emit(&Record::Value(Value { value_id: u64::from(descriptor), ..value }))
 }
 
-/// Repeatable noise: the sample is the same on every machine.
+/// Reproducible noise: the sample is the same on every machine.
 struct Noise(u64);
 
 impl Noise {

@@ -1,24 +1,24 @@
-//! Parent, depth and self time, from times alone: the format stores none of them.
+//! Parent, depth and self time, computed from times alone: the format stores none of them.
 
 use std::collections::HashMap;
 
 use traceloom_core::{Arena, Error, Limits, Result, Spill, SpillIter, spill_row};
 
-/// What a block found when it was nested.
+/// The result of nesting a block.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Nested {
-    /// Blocks that became its children.
+    /// Number of blocks that became its children.
     pub children: u32,
     /// The sum of their durations.
     pub children_ns: u64,
-    /// Levels of nesting from it down, itself included.
+    /// Nesting levels from it down, including itself.
     pub levels: u32,
 }
 
 /// The blocks of one thread that have no parent yet.
 ///
-/// Blocks are stored when they end, children before parents. A block takes the last one if it began
-/// before that one ended, and then every earlier one that did not begin before itself.
+/// Blocks are stored when they end, children before parents. A block becomes the parent of the last one if it started
+/// before that one ended, and then of every earlier one that did not start before it.
 #[derive(Debug)]
 struct Nesting {
     roots: Spill<Root>,
@@ -31,7 +31,7 @@ impl Nesting {
     }
 
     /// Nests the next block of the thread, in file order.
-    // Called, it would hand its result over in memory.
+    // If not inlined, it would return its result through memory.
     #[inline(always)]
     fn push(&mut self, begin: u64, end: u64) -> Result<Nested> {
         let mut nested = Nested::default();
@@ -71,8 +71,8 @@ spill_row! {
     }
 }
 
-/// The nesting of every thread of a file. Threads come one after the other, and one that is over takes no more memory than its
-/// outermost blocks: a file may have a million of them.
+/// The nesting of every thread of a file. Threads follow one after the other, and a finished one takes no more memory
+/// than its outermost blocks, because a file may have a million threads.
 #[derive(Debug)]
 pub struct Nestings {
     arena: Arena,
@@ -83,25 +83,25 @@ pub struct Nestings {
     nesting: Nesting,
 }
 
-/// The outermost blocks of a thread that may come again.
+/// The outermost blocks of a thread that may continue.
 #[derive(Debug)]
 enum Parked {
     Few(Box<[Root]>),
     Many(Box<Nesting>),
 }
 
-/// More outermost blocks than this stay where they are.
+/// More outermost blocks than this are not moved.
 const MAX_FEW: u64 = 64;
 
 impl Nestings {
-    /// No thread yet.
+    /// No threads yet.
     pub fn new(limits: &Limits) -> Self {
         let arena = Arena::new(limits.tree_bytes);
         let nesting = Nesting::new(&arena);
         Self { arena, numbers: HashMap::new(), parked: Vec::new(), current: u32::MAX, nesting }
     }
 
-    /// The following blocks belong to this thread, which may have come before; gives its number, from 0 on.
+    /// The following blocks belong to this thread, which may have occurred before; returns its number, from 0 on.
     pub fn thread(&mut self, id: u64) -> Result<u32> {
         let next = self.parked.len() as u32;
         let number = *self.numbers.entry(id).or_insert(next);
@@ -125,7 +125,7 @@ impl Nestings {
         self.nesting.push(begin, end)
     }
 
-    /// Puts the current thread aside.
+    /// Parks the current thread.
     fn park(&mut self) -> Result<()> {
         let Some(parked) = self.parked.get_mut(self.current as usize) else { return Ok(()) };
         *parked = if self.nesting.roots.len() <= MAX_FEW {
@@ -143,12 +143,12 @@ impl Nestings {
 #[derive(Debug)]
 pub struct TreeBuilder {
     arena: Arena,
-    /// One for each block in file order; until [`Self::finish`], `parent` holds the number of children.
+    /// One per block in file order; until [`Self::finish`], `parent` holds the number of children.
     nodes: Spill<StoredNode>,
-    /// The time of the children of each block that has any, in file order. Most have none.
+    /// Total time of the children of each block that has any, in file order. Most have none.
     children_ns: Spill<u64>,
     nestings: Nestings,
-    /// Sections in file order: thread, and the block that it begins with.
+    /// Sections in file order: thread, and the first block.
     sections: Vec<(u32, u32)>,
 }
 
@@ -161,13 +161,13 @@ impl TreeBuilder {
         Self { arena, nodes, children_ns, nestings, sections: Vec::new() }
     }
 
-    /// The following blocks belong to this thread; the same id may come again.
+    /// The following blocks belong to this thread; the same id may occur again.
     pub fn thread(&mut self, id: u64) -> Result<()> {
         self.sections.push((self.nestings.thread(id)?, self.nodes.len() as u32));
         Ok(())
     }
 
-    /// The next block, event or value in file order, in nanoseconds after clamping.
+    /// Adds the next block, event or value in file order, in nanoseconds after clamping.
     #[inline]
     pub fn push(&mut self, begin_ns: u64, end_ns: u64) -> Result<()> {
         if self.sections.is_empty() {
@@ -180,26 +180,26 @@ impl TreeBuilder {
         self.nodes.push(StoredNode { parent: nested.children, depth: 0 })
     }
 
-    /// Bytes held in memory now.
+    /// Bytes currently held in memory.
     pub fn resident_bytes(&self) -> u64 {
         self.arena.resident_bytes()
     }
 
-    /// Whether the tree has gone to a temporary file.
+    /// Whether the tree was moved to a temporary file.
     pub fn has_spilled(&self) -> bool {
         self.arena.has_spilled()
     }
 
-    /// Works out parents and depths.
+    /// Computes parents and depths.
     ///
-    /// Read backwards, the blocks of a thread come parents first, and the number of children says
-    /// how many of the following belong to each.
+    /// Read backward, the blocks of a thread come parents first, and the number of children says how many of the
+    /// following blocks belong to each.
     pub fn finish(self) -> Result<Tree> {
         let Self { arena, mut nodes, children_ns, nestings, mut sections, .. } = self;
         if nodes.len() >= u64::from(IS_PARENT) {
             return Err(Error::limit("blocks in one tree", nodes.len(), IS_PARENT.into()));
         }
-        // The roots have served: their memory goes to what comes next.
+        // The roots are no longer needed, so their memory is freed.
         drop(nestings);
         let mut parked: HashMap<u32, Spill<Waiting>> = HashMap::new();
         let mut waiting = arena.stack();
@@ -231,10 +231,10 @@ impl TreeBuilder {
 }
 
 const NO_PARENT: u32 = u32::MAX;
-/// Set in the depth of a block that has children; there are fewer blocks than this, so never as deep.
+/// Set in the depth of a block that has children; there are fewer blocks than this, so no depth reaches it.
 const IS_PARENT: u32 = 1 << 31;
 
-/// The innermost block that still waits for children, and how many blocks are around it.
+/// The innermost block that still waits for children, and the number of blocks around it.
 #[inline]
 fn parent_and_depth(waiting: &mut Spill<Waiting>) -> Result<(u32, u32)> {
     pop_complete(waiting)?;
@@ -244,7 +244,7 @@ fn parent_and_depth(waiting: &mut Spill<Waiting>) -> Result<(u32, u32)> {
     Ok((top.index, depth))
 }
 
-/// A block stays until the subtree of its last child is over.
+/// A block stays until the subtree of its last child is complete.
 #[inline]
 fn pop_complete(waiting: &mut Spill<Waiting>) -> Result<()> {
     while let Some(top) = waiting.last()
@@ -263,7 +263,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// One node for each block, event and value, in file order.
+    /// One node per block, event and value, in file order.
     pub fn nodes(&self) -> Nodes<'_> {
         Nodes { nodes: self.nodes.iter(), children_ns: self.children_ns.iter() }
     }
@@ -287,11 +287,11 @@ impl Tree {
 /// Parent and depth of one block.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Node {
-    /// The parent's number in file order, blocks of all threads counted together.
+    /// The parent's number in file order, counted over all threads.
     pub parent: Option<u32>,
-    /// Blocks around it.
+    /// Number of blocks around it.
     pub depth: u32,
-    /// The time of its children; what is left of its duration is its own.
+    /// Total time of its children; the rest of its duration is self time.
     pub children_ns: u64,
 }
 
@@ -323,7 +323,7 @@ impl Iterator for Nodes<'_> {
 }
 
 spill_row! {
-    /// A block that waits for children while reading backwards.
+    /// A block that waits for children while reading backward.
     #[derive(Debug)]
     struct Waiting {
         index: u32,
@@ -332,7 +332,7 @@ spill_row! {
 }
 
 spill_row! {
-    /// A node as kept.
+    /// A node as stored.
     #[derive(Debug)]
     struct StoredNode {
         parent: u32,

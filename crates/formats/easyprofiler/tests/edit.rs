@@ -1,4 +1,5 @@
-//! Edits keep what can be kept: whole blocks, threads apart, and every moment in exactly one of two adjacent ranges.
+//! Edits keep what can be kept: whole blocks, distinct threads, and every point in time in exactly one of two adjacent
+//! ranges.
 
 mod support;
 
@@ -23,10 +24,10 @@ fn slice_of(source: &Source, range: TimeRange) -> Vec<u8> {
     edited(|out| edit::slice(source, out, &Slice { range, ..Slice::default() }, &Options::default())).0
 }
 
-/// Begin and end.
+/// Start and end.
 type Times = (u64, u64);
 
-/// Begin and end of every block and switch as tables show them, and the ids of all threads and targets.
+/// Start and end of every block and switch as in the tables, and the ids of all threads and targets.
 fn told(bytes: Vec<u8>) -> Result<(Vec<Times>, Vec<u64>)> {
     let mut reader = open(Source::bytes(bytes), &Options::strict())?;
     let clock = reader.clock();
@@ -45,7 +46,7 @@ fn told(bytes: Vec<u8>) -> Result<(Vec<Times>, Vec<u64>)> {
     Ok((times, ids))
 }
 
-/// A begin that lies after the records makes easy_profiler drop them; one that is too late by less would cut them.
+/// If the start is after the records, easy_profiler drops them; if it is only slightly late, it cuts them.
 #[test]
 fn a_late_begin_costs_nothing() -> Result<()> {
     let mut made = Made::new(5_000);
@@ -58,7 +59,7 @@ fn a_late_begin_costs_nothing() -> Result<()> {
     Ok(())
 }
 
-/// Captures over the network do not say when they began; their records do.
+/// Captures over the network do not store their start; their records show it.
 #[test]
 fn live_captures_are_merged_by_time() -> Result<()> {
     let capture = |blocks: &[(u64, u64)]| {
@@ -76,7 +77,7 @@ fn live_captures_are_merged_by_time() -> Result<()> {
     Ok(())
 }
 
-/// Ids become narrower in older versions; one that is made up must not be another thread's.
+/// Ids are narrower in older versions; a generated one must not be that of another thread.
 #[test]
 fn narrow_ids_keep_threads_apart() -> Result<()> {
     let wide = 1 << 40;
@@ -93,7 +94,7 @@ fn narrow_ids_keep_threads_apart() -> Result<()> {
     Ok(())
 }
 
-/// Moments of a file, each with how often it is there: events, values and bookmarks.
+/// The points in time of a file, each with its count: events, values and bookmarks.
 fn moments(bytes: &[u8]) -> BTreeMap<String, u32> {
     let mut reader = open(Source::bytes(bytes), &Options::default()).unwrap();
     let mut moments = BTreeMap::new();
@@ -110,7 +111,7 @@ fn moments(bytes: &[u8]) -> BTreeMap<String, u32> {
     moments
 }
 
-/// Blocks of a file that take time, in its order.
+/// The blocks of a file with a duration, in file order.
 fn spans(bytes: &[u8]) -> Vec<(u64, u64)> {
     let mut reader = open(Source::bytes(bytes), &Options::default()).unwrap();
     let mut spans = Vec::new();
@@ -124,7 +125,7 @@ fn spans(bytes: &[u8]) -> Vec<(u64, u64)> {
     spans
 }
 
-/// Where to cut a file: its moments, their neighbors, and its ends, from the origin.
+/// Where to cut a file: its points in time, their neighbors, and its ends, from the origin.
 fn cuts(bytes: &[u8]) -> Vec<i64> {
     let mut reader = open(Source::bytes(bytes), &Options::default()).unwrap();
     let clock = reader.clock();
@@ -150,7 +151,7 @@ fn adjacent_ranges_partition_the_moments_and_share_the_spans() {
         if open(source.clone(), &Options::default()).is_err() {
             continue;
         }
-        // Edits clean the records, so that the whole range is the thing to compare with.
+        // Edits clean the records, so the comparison is with the whole range.
         let whole = slice_of(&source, TimeRange::ALL);
         for cut in cuts(&bytes) {
             let left = slice_of(&source, TimeRange::new(None, Some(cut)));
@@ -168,7 +169,7 @@ fn adjacent_ranges_partition_the_moments_and_share_the_spans() {
     assert!(tried > 1_000, "{tried}");
 }
 
-/// easy_profiler refuses every empty profile, so that strict reading does; all else about it is right.
+/// easy_profiler refuses every empty profile, and so does strict reading; everything else about it is right.
 #[test]
 fn an_empty_range_gives_an_empty_file() {
     for (name, bytes) in accepted() {
@@ -202,7 +203,7 @@ fn a_slice_keeps_what_overlaps_it() {
     let out = slice_of(&made.source(), TimeRange::between(20, 30));
     assert!(is_accepted(&out));
     let (times, ids) = told(out.clone()).unwrap();
-    // The second switch, the event, and the blocks that reach in; nothing begins before the range.
+    // The second switch, the event, and the blocks that extend into the range; nothing starts before it.
     assert_eq!(times, [(1_020, 1_030), (1_020, 1_020), (1_025, 1_040), (1_020, 1_050)]);
     assert_eq!(ids, [3, 4]);
     assert_eq!(moments(&out).len(), 2, "the event and one bookmark");
@@ -222,7 +223,7 @@ fn a_slice_by_threads_keeps_their_sections() {
     }
 }
 
-/// Blocks that end before they begin come from processors whose clocks disagree.
+/// Blocks that end before they start come from processors whose clocks disagree.
 #[test]
 fn a_block_that_ends_before_it_begins_is_in_a_slice() {
     let mut made = Made::new(1_000);
@@ -309,7 +310,7 @@ fn a_value_too_short_for_its_data_is_not_kept() {
     let (out, edited) = repaired(found("ez-value-short.prof"));
     assert_eq!(contents(out), (2, 1));
     assert!(edited.loss.entries().any(|(what, count, _)| what.contains("values too short") && count == 1));
-    // The same for one that says itself that it has too few bytes.
+    // The same for a value that itself says that it has too few bytes.
     let mut made = Made::new(1_000);
     let records = [(DataType::INT64, &[7u8; 2][..]), (DataType::INT64, &[7; 8]), (DataType::STRING, b"text\0")];
     made.thread_of(3, &[], &records.map(|(kind, data)| Record::Value(Value::new(VALUE, 1_010, kind, data))));
@@ -333,7 +334,8 @@ fn a_block_that_was_never_written_does_not_stretch_the_capture() {
     assert_eq!(contents(out), (1385, 5));
 }
 
-/// Holes in descriptors, thread heads and switches cost what they touch, and at most the thread whose head is gone.
+/// Holes in descriptors, thread heads and switches cost only what they touch, and at most the thread whose head is
+/// gone.
 #[test]
 fn reading_goes_on_after_damage_anywhere() {
     let mut made = Made::new(1_000);

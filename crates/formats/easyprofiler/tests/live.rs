@@ -1,4 +1,4 @@
-//! The live protocol: a recorded session, both sides against each other, and hostile peers.
+//! The live protocol: a recorded session, both sides with each other, and hostile peers.
 
 use std::{
     io::{self, Read, Write},
@@ -17,7 +17,7 @@ use traceloom_easyprofiler::{
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What a program with EasyProfiler 2.1.0 sent in one session.
+/// The bytes that a program with EasyProfiler 2.1.0 sent in one session.
 fn session() -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../../fixtures/easyprofiler/easy_profiler-2.1.0/net_session.bin");
@@ -81,7 +81,7 @@ fn every_message_comes_back() {
     assert_eq!(decode(&bytes, 1).expect("requests").0, requests);
 }
 
-/// A program that holds the recorded session.
+/// A program that replays the recorded session.
 struct Recorded {
     session: Vec<u8>,
     frame_times: Vec<FrameTime>,
@@ -131,7 +131,7 @@ impl Program for Recorded {
     fn set_low_priority(&mut self, _: bool) {}
 }
 
-/// A client's requests, given in small pieces, and what it is sent.
+/// A client's requests, delivered in small pieces, and the replies.
 struct Wire {
     requests: io::Cursor<Vec<u8>>,
     piece: usize,
@@ -294,7 +294,7 @@ fn hostile_peers_are_refused_in_one_sentence() {
     }
 }
 
-/// A peer that sends some bytes, and then one of `drip` after the other for as long as anybody listens.
+/// A peer that sends some bytes, and then one byte of `drip` after the other as long as someone listens.
 fn dripping(mut stream: TcpStream, bytes: &[u8], drip: &[u8]) {
     let _ = stream.write_all(bytes);
     for byte in drip.iter().cycle() {
@@ -320,7 +320,7 @@ fn slow_peers_are_not_waited_for() {
         peer.join().expect("the peer");
         error
     };
-    // Something else, again and again, and as slowly as it likes.
+    // Other messages, repeatedly and slowly.
     assert_eq!(ask(&[], &[0x8d, 0xa1, 0x33, 0x01, 13]), "the program did not answer within 0.3 s");
     // Half a message, and then nothing.
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");

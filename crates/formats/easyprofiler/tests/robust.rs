@@ -1,4 +1,4 @@
-//! Whatever the bytes are: readers and edits do not panic, and damage costs no more than it touches.
+//! For any bytes: readers and edits do not panic, and damage costs no more than it touches.
 
 mod support;
 
@@ -10,7 +10,7 @@ use traceloom_easyprofiler::{
     sample,
 };
 
-/// Everything that a user can ask of a file; errors are fine, panics are not.
+/// Everything that a user can do with a file; errors are fine, panics are not.
 fn exercise(bytes: &[u8]) {
     let source = Source::bytes(bytes);
     let options = Options::default();
@@ -43,7 +43,7 @@ fn readers_and_edits_survive_changed_bytes() {
     for (_, mut bytes) in fixtures().into_iter().filter(|(_, bytes)| !bytes.is_empty()) {
         let mut noise = Noise(bytes.len() as u64);
         for round in 0..15 {
-            // Headers and descriptors are where it hurts.
+            // Damage to headers and descriptors has the worst effects.
             let near = [72, 400, bytes.len()][round % 3].min(bytes.len());
             let at = noise.below(near);
             let before = bytes[at];
@@ -71,7 +71,7 @@ fn a_damaged_real_file_never_passes_for_one_of_the_document() {
             let header = reader.header();
             let mut real = Layout::real(header.version, ByteOrder::Little);
             if step % 2 == 1 {
-                // One wrong SIZE is mended by the NULs, and one wrong time can speak for the other order.
+                // One wrong SIZE is fixed by the NULs, and one wrong time can suggest the other order.
                 real.switch = header.layout.switch;
                 real.size = if header.layout.size == SizeRule::Unreliable { SizeRule::Unreliable } else { real.size };
             }
@@ -80,7 +80,7 @@ fn a_damaged_real_file_never_passes_for_one_of_the_document() {
     }
 }
 
-/// Offsets of all blocks and values, and the codes of what was found.
+/// Offsets of all blocks and values, and the codes of the findings.
 fn blocks(bytes: &[u8]) -> Result<(Vec<u64>, Vec<&'static str>)> {
     let mut reader = open(Source::bytes(bytes), &Options::default())?;
     let mut offsets = Vec::new();

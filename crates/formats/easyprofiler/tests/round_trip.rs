@@ -1,4 +1,4 @@
-//! Every file comes back as it was: fixtures, arbitrary records, both byte orders, extreme sizes.
+//! Every file is written back unchanged: fixtures, arbitrary records, both byte orders, extreme sizes.
 
 mod support;
 
@@ -48,7 +48,7 @@ proptest! {
 fn every_fixture_comes_back() {
     let mut files = 0;
     for (name, bytes) in fixtures() {
-        // Nothing else than the first bytes can make a file unreadable.
+        // Only the first bytes can make a file unreadable.
         match rewritten(&bytes) {
             Ok(again) => assert!(again == bytes, "{name}"),
             Err(error) => assert!(error.position().is_some_and(|at| at.offset < 8), "{name}: {error}"),
@@ -115,7 +115,7 @@ fn dumped(bytes: &[u8]) -> Vec<String> {
     records
 }
 
-/// The same file as a big-endian machine would write it.
+/// The same file as written by a big-endian machine.
 fn turn_around(bytes: &[u8]) -> Vec<u8> {
     let mut reader = open(Source::bytes(bytes), &Options::default()).unwrap();
     let layout = Layout { order: ByteOrder::Big, ..reader.header().layout };
@@ -182,7 +182,7 @@ fn odd_sizes_behind_the_probe_come_out_as_they_were() {
     }
 }
 
-/// More blocks than are looked at to find the layout; the SIZE of one of the last ones is replaced.
+/// More blocks than are examined to find the layout; the SIZE of one of the last ones is replaced.
 fn long_file(size: SizeRule, odd: u16) -> Vec<u8> {
     const COUNT: u32 = 60_000;
     let name = Name::new(b"");

@@ -1,4 +1,4 @@
-//! One broken file per rule, and what strict reading makes of each.
+//! One broken file per rule, and the result of strict reading for each.
 
 mod support;
 
@@ -18,7 +18,7 @@ use traceloom_easyprofiler::{
 
 const MARK: Record<'static> = Record::Mark(EASY_PROFILER_SIGNATURE);
 const V1_2_0: Version = Version::new(1, 2, 0);
-/// Where the records of [`plain`] begin.
+/// Where the records of [`plain`] start.
 const BEGIN: u64 = 1_000;
 
 fn real(version: Version) -> Layout {
@@ -73,7 +73,7 @@ fn with_header(change: impl FnOnce(&mut Header)) -> Vec<u8> {
     write(&header, &made.all())
 }
 
-/// The same with these records behind the threads.
+/// The same with these records after the threads.
 fn ending(bookmarks: u16, records: &[Record<'static>]) -> Vec<u8> {
     let mut made = plain();
     made.records.extend(records);
@@ -103,7 +103,7 @@ fn descriptor(change: impl FnOnce(&mut Descriptor<'static>)) -> Vec<u8> {
     made.bytes()
 }
 
-/// Sizes as the document's examples have them: most are wrong.
+/// Sizes as in the documentation's examples: most are wrong.
 fn unreliable() -> Vec<u8> {
     let layout = Layout { size: SizeRule::Unreliable, ..real(Version::V2_1_0) };
     let mut made = laid_out(layout, Version::V2_1_0);
@@ -125,7 +125,7 @@ fn deep(levels: u64) -> Vec<u8> {
     made.bytes()
 }
 
-/// A hole behind the descriptors, and a block that refers to it.
+/// A hole after the descriptors, and a block that refers to it.
 fn used_hole() -> Vec<u8> {
     let mut made = plain();
     made.records.insert(3, Record::Hole);
@@ -152,7 +152,7 @@ fn broken() -> Vec<(&'static str, Vec<u8>)> {
     let open_bookmark = Record::Bookmark(Bookmark { text: Name { text: b"here", tail: b"" }, ..Bookmark::new(0, b"") });
     let two_threads = |header: &mut Header| header.threads_count = Some(2);
     let mut with_bookmark = plain();
-    // Read as the head of a thread, it would have a name that is longer than the file.
+    // Read as the head of a thread, its name would be longer than the file.
     with_bookmark.bookmark(0x0505_0000);
     let mut threads_mark_early = with_bookmark.bytes();
     threads_mark_early[64..68].copy_from_slice(&2u32.to_le_bytes());

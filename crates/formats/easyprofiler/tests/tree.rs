@@ -1,4 +1,4 @@
-//! Parents and depths: by times alone, and the same from memory and from a file.
+//! Parents and depths: computed from times alone, with the same result in memory and in a file.
 
 mod support;
 
@@ -27,10 +27,10 @@ fn a_block_takes_the_blocks_inside_it() {
         node(None, 0, 0),
     ];
     assert_eq!(frame, expected);
-    // A block that begins where the last one ends is next to it, one that begins with it is around it.
+    // A block that starts where the last one ends is next to it; one that starts with it is around it.
     assert_eq!(nodes_of(&[(10, 20), (20, 30)]).iter().map(|node| node.depth).collect::<Vec<_>>(), [0, 0]);
     assert_eq!(nodes_of(&[(10, 20), (10, 30)]).iter().map(|node| node.depth).collect::<Vec<_>>(), [1, 0]);
-    // Blocks that overlap without nesting are taken for nested, as easy_profiler takes them.
+    // Blocks that overlap without nesting are treated as nested, as in easy_profiler.
     assert_eq!(nodes_of(&[(10, 20), (15, 25)])[0].parent, Some(1));
 }
 
@@ -72,7 +72,7 @@ fn nodes(times: &[(u64, u64)], tree_bytes: u64) -> Vec<Node> {
     in_turns(times, 9_000, tree_bytes)
 }
 
-/// The same blocks in two threads that take turns, so that sections alternate.
+/// The same blocks in two alternating threads.
 fn in_turns(times: &[(u64, u64)], section: usize, tree_bytes: u64) -> Vec<Node> {
     let mut builder = TreeBuilder::new(&Limits::with(|limits| limits.tree_bytes = tree_bytes));
     for section in times.chunks(section) {

@@ -1,4 +1,4 @@
-//! The same contents as a clean writer lays them out, perhaps for another version.
+//! Writes the same contents as a clean writer lays them out, optionally for another version.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -16,7 +16,7 @@ use crate::{
     raw::{Layout, Version, Width},
 };
 
-/// Writes the same contents: every count right, no residue, for the version that `variant` names.
+/// Writes the same contents with correct counts and no residue, for the version in `variant`.
 pub fn canonical<W: Write>(source: &Source, out: W, variant: Option<&str>, options: &Options) -> Result<Edited> {
     let input = Input::open(source, options)?;
     let old = &input.header;
@@ -39,15 +39,15 @@ fn parse_version(text: &str) -> Result<Version> {
 struct CanonicalPlan {
     layout: Layout,
     loss: Loss,
-    /// Ids that do not fit into 32 bits, with what stands for them.
+    /// Ids that do not fit in 32 bits, with their replacements.
     ids: HashMap<u64, u32>,
-    /// Ids that fit, which must not stand for others too.
+    /// Ids that fit, which must not be used as replacements.
     taken: HashSet<u32>,
-    /// The next id that may stand for one that does not fit.
+    /// The next candidate for a replacement.
     fresh: u32,
 }
 
-/// The thread ids of a file that fit into 32 bits.
+/// The thread ids of a file that fit in 32 bits.
 fn narrow_ids(input: &Input) -> Result<HashSet<u32>> {
     let mut ids = HashSet::new();
     let mut reader = input.reader()?;

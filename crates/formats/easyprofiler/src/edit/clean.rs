@@ -1,4 +1,4 @@
-//! Records as a clean writer lays them out: canonical sizes and names, no residue.
+//! Records as a clean writer writes them: canonical sizes and names, no residue.
 
 use traceloom_core::{Loss, Text};
 
@@ -9,14 +9,14 @@ use crate::{
 
 /// Sizes are stored in 16 bits.
 const MAX_BYTES: usize = u16::MAX as usize;
-/// Bytes of a switch before its name, at the most.
+/// Maximum size of a switch before its name.
 const SWITCH_FIXED: usize = 24;
 
-/// A record without oddities; none where it only says how the file is laid out, or where nothing of it can be kept.
+/// A record without oddities; `None` if it only describes the layout of the file, or if nothing of it can be kept.
 pub(super) fn cleaned<'a>(record: Record<'a>, in_threads: bool, loss: &mut Loss) -> Option<Record<'a>> {
     Some(match record {
         Record::Mark(_) | Record::Blocks(_) => return None,
-        // Its index must stay taken.
+        // Its index must stay in use.
         Record::Malformed(bytes) | Record::Residue(bytes) if !in_threads => {
             loss.lose("descriptors too short for their fields", || format!("{bytes:02x?}"));
             Record::Hole
@@ -63,7 +63,7 @@ pub(super) fn cleaned<'a>(record: Record<'a>, in_threads: bool, loss: &mut Loss)
     })
 }
 
-/// The text with one NUL; its end gives way if a NUL that was missing no longer fits.
+/// The text with one NUL; it is shortened if a missing NUL no longer fits.
 fn clean_name<'a>(name: Name<'a>, room: usize, loss: &mut Loss) -> Name<'a> {
     if name.tail.len() > 1 {
         loss.lose("bytes behind the NUL of a text", || format!("{:02x?}", name.tail));

@@ -1,10 +1,10 @@
-//! A file that an edit reads, opened again for each walk.
+//! The input of an edit, opened again for each walk.
 
 use traceloom_core::{Mode, Options, Records, Result, Source};
 
 use crate::{Header, Reader, Record};
 
-/// A file to be read; edits read leniently whatever the caller says.
+/// A file to be read; edits always read in lenient mode.
 #[derive(Clone, Debug)]
 pub(super) struct Input {
     pub(super) header: Header,
@@ -13,7 +13,7 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// Recognizes a file.
+    /// Detects a file.
     pub(super) fn open(source: &Source, options: &Options) -> Result<Self> {
         let options = options.clone().with_mode(Mode::Lenient);
         let header = crate::open(source.clone(), &options)?.header().clone();
@@ -30,7 +30,7 @@ impl Input {
         Reader::with_header(self.source.clone(), self.header.clone(), &self.options.clone().thorough())
     }
 
-    /// The origin of the trace: the start of the capture or, in a live one, the first timed record.
+    /// The origin of the trace: the start of the capture or, in a live capture, the first timed record.
     pub(super) fn origin_ns(&self) -> Result<u64> {
         let mut reader = self.reader()?;
         let clock = reader.clock();

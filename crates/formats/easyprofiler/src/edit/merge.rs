@@ -1,4 +1,4 @@
-//! Several files as one.
+//! Merges several files into one.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -16,11 +16,11 @@ use crate::{
     raw::{BlockType, Layout, Status, Version},
 };
 
-/// Writes all files into one of version 2.1.0.
+/// Writes all files to one file of version 2.1.0.
 ///
-/// Files go in by time. Times stay as they are where all files have one clock, else they become
-/// nanoseconds. Equal descriptors become one. A thread id that two processes share is replaced in
-/// the later file; within one process it is the same thread.
+/// Files are ordered by time. Times are kept if all files have one clock; otherwise they become nanoseconds. Equal
+/// descriptors become one. If two processes share a thread id, it is replaced in the later file; within one process, it
+/// is the same thread.
 pub fn merge<W: Write>(sources: &[Source], out: W, options: &Options) -> Result<Edited> {
     let inputs = sorted_by_origin(sources, options)?;
     let Some(first) = inputs.first() else { return Err(Error::usage("nothing to merge")) };
@@ -36,7 +36,7 @@ pub fn merge<W: Write>(sources: &[Source], out: W, options: &Options) -> Result<
     Ok(edited)
 }
 
-/// The files in the order of their captures: a thread's blocks nest by the order in which they come.
+/// The files in the order of their captures: a thread's blocks nest by the order in which they are stored.
 fn sorted_by_origin(sources: &[Source], options: &Options) -> Result<Vec<Input>> {
     let mut inputs = Vec::new();
     for source in sources {
@@ -47,7 +47,7 @@ fn sorted_by_origin(sources: &[Source], options: &Options) -> Result<Vec<Input>>
     Ok(inputs.into_iter().map(|(_, input)| input).collect())
 }
 
-/// Whether the ticks of all files can stay as they are.
+/// Whether the ticks of all files can be kept.
 fn has_one_clock(inputs: &[Input], first: &Header, loss: &mut Loss) -> bool {
     let headers = || inputs.iter().map(|input| &input.header);
     let frequency = first.cpu_frequency;
@@ -70,7 +70,7 @@ fn has_one_clock(inputs: &[Input], first: &Header, loss: &mut Loss) -> bool {
     has_one_clock
 }
 
-/// All of a descriptor but its number.
+/// Everything in a descriptor except its number.
 type DescriptorKey = (i32, u32, BlockType, Status, Vec<u8>, Vec<u8>);
 
 struct MergePlan {
@@ -88,7 +88,7 @@ struct MergePlan {
     loss: Loss,
 }
 
-/// What all files have so far.
+/// The contents of all files so far.
 #[derive(Default)]
 struct Seen {
     descriptors: HashMap<DescriptorKey, u32>,
@@ -140,7 +140,7 @@ impl MergePlan {
                     }
                     indices.push(index);
                 }
-                // No block may refer to a hole, so it need not come along.
+                // No block may refer to a hole, so it need not be copied.
                 Record::Hole | Record::Malformed(_) | Record::Residue(_) if !in_threads => indices.push(HOLE),
                 Record::Thread(thread) => {
                     in_threads = true;
@@ -154,7 +154,7 @@ impl MergePlan {
         Ok(())
     }
 
-    /// Finds the new id of a thread: its own unless another process has it.
+    /// Determines the new id of a thread: unchanged unless another process has it.
     fn claim(&mut self, thread: (usize, u64), pid: Option<u64>, owners: &mut HashMap<u64, Option<u64>>) {
         if self.thread_ids.contains_key(&thread) {
             return;
@@ -175,8 +175,8 @@ impl MergePlan {
         }
     }
 
-    /// Times on the common clock, the begin clamped as the file's own header asks for; `None` where
-    /// the original would drop the record.
+    /// Times on the common clock, with the start clamped according to the file's header; `None` if easy_profiler would
+    /// drop the record.
     fn span(&mut self, input: usize, (begin, end): (u64, u64), kept: bool) -> Option<(u64, u64)> {
         if !kept {
             self.loss.lose("records that ended before their capture began", || format!("at {end}"));
@@ -202,7 +202,7 @@ impl MergePlan {
     }
 }
 
-/// The new index of a descriptor that holds nothing.
+/// The new index of a descriptor without contents.
 const HOLE: u32 = u32::MAX;
 
 fn key(descriptor: &Descriptor<'_>) -> DescriptorKey {

@@ -1,7 +1,7 @@
-//! Edits on records: re-laying, repairing, slicing, merging.
+//! Edits of files: canonical, repair, slice, merge.
 //!
-//! Every edit is a `Plan`, which says what becomes of each record; the transcript
-//! counts first and writes then, so that memory does not grow with the file.
+//! Every edit is a `Plan`, which decides about each record; the transcript first counts and then writes, so that memory
+//! does not grow with the file.
 
 mod canonical;
 mod clean;

@@ -1,4 +1,4 @@
-//! A file that the original loads, from one that it refuses.
+//! Makes a file that easy_profiler loads from one that it refuses.
 
 use std::{collections::HashSet, io::Write};
 
@@ -14,10 +14,10 @@ use crate::{
     raw::{BlockType, Layout, MAX_LEVELS},
 };
 
-/// Writes what can be read so that the original loads it; `loss` says what is not in it and why.
+/// Writes everything that can be read so that easy_profiler loads it; `loss` says what is missing and why.
 ///
-/// Records that lack their descriptor get one, and the begin of the capture moves before the first
-/// record: nothing is dropped that can be kept.
+/// Records that lack their descriptor get one, and the start of the capture moves before the first record: everything
+/// that can be kept is kept.
 pub fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Edited> {
     let input = Input::open(source, options)?;
     let layout = Layout::real(input.header.version, ByteOrder::Little);
@@ -45,17 +45,17 @@ pub fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Ed
 struct Survey {
     begin_time: u64,
     descriptors: u32,
-    /// Whether one of them is more than a hole.
+    /// Whether any of them is not a hole.
     described: bool,
     /// Holes that blocks refer to.
     used_holes: HashSet<u32>,
-    /// Whether a block refers behind the list.
+    /// Whether a block refers to an index after the list.
     beyond: bool,
     too_deep: bool,
     plausible: Plausible,
 }
 
-/// The times in ticks that a record of the capture can have: no further outside of it than it is long, and a second.
+/// The plausible times of a record, in ticks: outside the capture by no more than its length plus a second.
 #[derive(Clone, Copy)]
 struct Plausible {
     from: u64,
@@ -82,7 +82,7 @@ impl Plausible {
 }
 
 impl Survey {
-    /// If most times are not plausible, those of the header are not.
+    /// If most times are implausible, the times of the header are wrong instead.
     fn of(input: &Input) -> Result<Self> {
         let (mut timed, mut taken) = (0u64, 0u64);
         let plausible = Plausible::of(&input.header);
@@ -128,7 +128,7 @@ impl Survey {
                 }
                 Record::Block(Block { begin, end, descriptor, .. })
                 | Record::Value(Value { begin, end, descriptor, .. }) => {
-                    // Readers cut off what lies before the begin: it has to come before the whole block.
+                    // Readers cut off everything before the start, so the start has to be before the whole block.
                     if !clock.keeps_block(end) {
                         survey.begin_time = survey.begin_time.min(begin).min(end);
                     }
@@ -144,12 +144,12 @@ impl Survey {
         Ok(survey)
     }
 
-    /// Whether there is anything in a record to keep.
+    /// Whether a record has anything to keep.
     fn keeps(&self, record: &Record<'_>) -> bool {
         is_whole(record) && record.times().is_none_or(|(begin, end)| self.plausible.takes(begin, end))
     }
 
-    /// A switch is kept only if it ends after the begin: move that before it, in the file's own ticks.
+    /// A switch is kept only if it ends after the start: moves the start before it, in the file's ticks.
     fn begin_before(&mut self, clock: &Clock, end: u64) {
         let mut step = 1;
         while clock.ns(end.saturating_sub(step)) >= clock.ns(end) && step < end {
@@ -159,7 +159,7 @@ impl Survey {
     }
 }
 
-/// Whether a value has the bytes that its type promises: easy_profiler reads them whatever the sizes say.
+/// Whether a value has the bytes that its type requires: easy_profiler reads them whatever the sizes say.
 fn is_whole(record: &Record<'_>) -> bool {
     match record {
         Record::Block(block) => block.block_type != BlockType::VALUE,
@@ -194,7 +194,7 @@ struct RepairPlan<'t> {
 }
 
 impl RepairPlan<'_> {
-    /// The descriptor that a block gets: its own, or the one made for those that have none.
+    /// The descriptor of a block: its own, or the one made for blocks without one.
     fn descriptor(&self, descriptor: u32) -> u32 {
         descriptor.min(self.survey.descriptors)
     }
@@ -264,14 +264,14 @@ impl Plan for RepairPlan<'_> {
     }
 
     fn extra_descriptors(&self) -> Vec<Record<'static>> {
-        // The original also refuses a file whose descriptors hold nothing.
+        // easy_profiler also refuses a file whose descriptors are all holes.
         let described = self.survey.described || !self.survey.used_holes.is_empty();
         let needed = self.survey.beyond || !described;
         needed.then(|| stand_in(self.survey.descriptors)).into_iter().collect()
     }
 }
 
-/// A descriptor in place of one that the file has lost.
+/// A replacement for a descriptor that the file has lost.
 fn stand_in(id: u32) -> Record<'static> {
     Record::Descriptor(Descriptor::new(id, BlockType::BLOCK, b"(missing descriptor)"))
 }

@@ -1,4 +1,4 @@
-//! A range of time of a file, and some of its threads.
+//! Extracts a time range and some threads of a file.
 
 use std::io::Write;
 
@@ -10,11 +10,11 @@ use super::{
 };
 use crate::{Block, Clock, Record, Value};
 
-/// Writes the threads and the range of time that `slice` names.
+/// Writes the threads and the time range in `slice`.
 ///
-/// Blocks that overlap the range are kept whole; the header's begin and end become its bounds, so that readers cut
-/// them at its start. A range in which nothing lies gives a file without threads, which easy_profiler refuses as it
-/// refuses every empty profile.
+/// Blocks that overlap the range are kept whole; the header's start and end become its bounds, so that readers cut them
+/// at its start. An empty range gives a file without threads, which easy_profiler refuses as it refuses every empty
+/// profile.
 pub fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options) -> Result<Edited> {
     let input = Input::open(source, options)?;
     let clock = input.header.clock();
@@ -36,7 +36,7 @@ struct SlicePlan<'s> {
     slice: &'s Slice,
     clock: Clock,
     origin_ns: u64,
-    /// When the capture begins that the new header tells of.
+    /// Start of the capture according to the new header.
     begin_ns: u64,
     in_thread: bool,
     loss: Loss,
@@ -55,7 +55,7 @@ impl SlicePlan<'_> {
         !range.is_empty() && range.overlaps(self.ts_ns(begin_ns), self.ts_ns(end_ns))
     }
 
-    /// The original drops a switch that ends when the capture begins, and refuses a file that counts it.
+    /// easy_profiler drops a switch that ends at the start of the capture, and refuses a file that counts it.
     fn keeps_switch(&mut self, begin: u64, end: u64) -> bool {
         let overlaps = self.in_thread && self.overlaps(begin, end);
         let kept = overlaps && self.clock.ns(end) > self.begin_ns;

@@ -1,4 +1,4 @@
-//! Writes the records of one or several files, with every count right.
+//! Writes the records of one or several files, with correct counts.
 
 use std::io::Write;
 
@@ -10,21 +10,21 @@ use crate::{
     raw::{EASY_PROFILER_SIGNATURE, Layout},
 };
 
-/// What becomes of each record; asked twice for every record, and to answer the same.
+/// Decides about each record; it is asked twice for every record and must answer the same.
 pub(super) trait Plan {
-    /// A walk over an input begins.
+    /// Called at the start of a walk over an input.
     fn start(&mut self, _input: usize) -> Result<()> {
         Ok(())
     }
 
-    /// What is written for this descriptor, thread, switch, block, value or bookmark, which has been
-    /// cleaned: itself, another, or nothing.
+    /// The replacement for a cleaned descriptor, thread, switch, block, value or bookmark: itself, another record, or
+    /// nothing.
     fn apply<'a>(&mut self, input: usize, record: Record<'a>) -> Result<Option<Record<'a>>>;
 
     /// What is not written, and why.
     fn loss(&mut self) -> &mut Loss;
 
-    /// Descriptors that follow those of the inputs.
+    /// Descriptors after those of the inputs.
     fn extra_descriptors(&self) -> Vec<Record<'static>> {
         Vec::new()
     }
@@ -41,18 +41,18 @@ pub(super) fn run<W: Write>(inputs: &[Input], out: W, header: Header, plan: &mut
     write(inputs, out, header, counted, plan)
 }
 
-/// What a first walk over all inputs counted.
+/// The counts of a first walk over all inputs.
 pub(super) struct Counted {
     tally: Tally,
-    /// What is kept of each thread section, of all inputs.
+    /// The kept records of each thread section, of all inputs.
     sections: Vec<Kept>,
-    /// Few enough to be kept; the format wants them in order of position.
+    /// Few enough to be kept in memory; the format requires them in order of position.
     bookmarks: Vec<(u64, u32, Vec<u8>)>,
     findings: Findings,
     loss: Loss,
 }
 
-/// What is kept of a thread section.
+/// The kept records of a thread section.
 #[derive(Clone, Copy, Debug, Default)]
 struct Kept {
     thread: bool,
@@ -128,7 +128,7 @@ impl Counted {
     }
 }
 
-/// Writes what was counted.
+/// Writes the records that were counted.
 pub(super) fn write<W: Write>(
     inputs: &[Input],
     out: W,
@@ -213,7 +213,7 @@ fn write_threads<W: Write>(
     section.close(writer)
 }
 
-/// A thread section while it is written: the block count comes due after the last switch.
+/// A thread section being written: the block count comes after the last switch.
 #[derive(Default)]
 struct Section {
     kept: Kept,

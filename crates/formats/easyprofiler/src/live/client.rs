@@ -1,4 +1,4 @@
-//! The side that captures.
+//! The capturing side.
 
 use std::{
     io::{self, Read, Write},
@@ -16,16 +16,16 @@ use crate::{
     raw::{Layout, Version},
 };
 
-/// Descriptors of a large game are some hundred kilobytes.
+/// Descriptors of a large game take a few hundred kilobytes.
 const MAX_DESCRIPTORS: u32 = 64 << 20;
 const BUFFER: usize = 64 << 10;
-/// A frame time is there at once or never.
+/// A frame time arrives immediately or never.
 const FRAME_TIME: Duration = Duration::from_secs(2);
 
-/// A connection to a program that has EasyProfiler inside.
+/// A connection to a program that contains EasyProfiler.
 ///
-/// EasyProfiler looks at one message per read and drops the rest, so each request goes out alone and waits for its
-/// reply; leave some milliseconds after requests that have none.
+/// EasyProfiler processes one message per read and drops the rest, so each request is sent alone and waits for its
+/// reply; leave a few milliseconds after requests without a reply.
 #[derive(Debug)]
 pub struct Client<S> {
     stream: S,
@@ -34,24 +34,24 @@ pub struct Client<S> {
     buffer: Vec<u8>,
 }
 
-/// The blocks of a capture, as far as they came.
+/// The blocks of a capture, as far as they arrived.
 #[derive(Debug)]
 pub struct Blocks {
-    /// Bytes that the program announced; `None` if it sent no blocks.
+    /// Number of bytes that the program announced; `None` if it sent no blocks.
     pub announced: Option<u32>,
-    /// Bytes that came and were written.
+    /// Number of bytes received and written.
     pub received: u64,
-    /// Why the rest did not come.
+    /// Why the rest did not arrive.
     pub failure: Option<Error>,
 }
 
 impl<S: Read + Write> Client<S> {
-    /// Speaks over `stream`, of which reads must time out now and then; gives up when nothing arrives for `patience`.
+    /// Communicates over `stream`, whose reads must time out now and then; gives up if nothing arrives for `patience`.
     pub fn new(stream: S, patience: Duration) -> Self {
         Self { stream, patience, decoder: Decoder::default(), buffer: vec![0; BUFFER] }
     }
 
-    /// Waits for the greeting. A program that serves another client sends none until that one leaves.
+    /// Waits for the greeting. A program that is serving another client sends none until that one leaves.
     pub fn accepted(&mut self) -> Result<Accepted> {
         self.wait(|message| match message {
             Message::Accepted(accepted) => Some(accepted),
@@ -71,7 +71,7 @@ impl<S: Read + Write> Client<S> {
         self.wait(|message| (message == Message::CaptureStarted).then_some(()))
     }
 
-    /// Asks for the frame time; programs with EasyProfiler 1.0 never answer.
+    /// Requests the frame time; programs with EasyProfiler 1.0 never answer.
     pub fn frame_time(&mut self) -> Result<FrameTime> {
         self.send(Message::FrameTimeWanted)?;
         let patience = self.patience;
@@ -84,7 +84,7 @@ impl<S: Read + Write> Client<S> {
         time
     }
 
-    /// Asks for the descriptors. Never ask between a stop and its blocks: EasyProfiler would drop these.
+    /// Requests the descriptors. Never do this between a stop and its blocks: EasyProfiler would drop the blocks.
     pub fn descriptors(&mut self) -> Result<Descriptors> {
         self.send(Message::DescriptorsWanted)?;
         let mut payload = Vec::new();
@@ -100,7 +100,8 @@ impl<S: Read + Write> Client<S> {
         }
     }
 
-    /// Ends the capture and writes its blocks, a `.prof` file, to `out`. Whatever came before a failure is written, too.
+    /// Ends the capture and writes its blocks, a `.prof` file, to `out`. Everything that arrived before a failure is
+    /// written, too.
     pub fn stop(&mut self, out: &mut dyn Write) -> Result<Blocks> {
         self.send(Message::StopCapture)?;
         let mut blocks = Blocks { announced: None, received: 0, failure: None };
@@ -121,9 +122,10 @@ impl<S: Read + Write> Client<S> {
         }
     }
 
-    /// Waits for the message that `pick` takes; late replies to earlier requests are passed over.
+    /// Waits for the message that `pick` accepts; late replies to earlier requests are skipped.
     fn wait<T>(&mut self, mut pick: impl FnMut(Message) -> Option<T>) -> Result<T> {
-        // One for all of it: a peer that sends something else, or a byte now and then, is not waited for.
+        // One deadline for the whole wait, so that a peer that sends other messages, or single bytes, cannot prolong
+        // it.
         let until = Instant::now() + self.patience;
         loop {
             if let Part::Message(message) = self.part(Some(until))?
@@ -134,7 +136,7 @@ impl<S: Read + Write> Client<S> {
         }
     }
 
-    /// The next part, which comes before a moment, or as long as bytes do.
+    /// The next part, if it arrives before `until`, or as long as bytes arrive.
     fn part(&mut self, until: Option<Instant>) -> Result<Part<'_>> {
         if until.is_some_and(|until| Instant::now() > until) {
             return Err(self.is_late("the program did not answer within"));
@@ -146,7 +148,7 @@ impl<S: Read + Write> Client<S> {
         part.ok_or_else(|| Error::internal("a part of a message was there and is gone"))
     }
 
-    /// Feeds whatever arrives next.
+    /// Feeds the next bytes to the decoder.
     fn read(&mut self, until: Instant) -> Result<()> {
         loop {
             match self.stream.read(&mut self.buffer) {
@@ -171,7 +173,7 @@ impl<S: Read + Write> Client<S> {
     }
 }
 
-/// Whether a read ended without bytes and may be tried again.
+/// Whether a read ended without bytes and may be retried.
 pub(super) fn is_pause(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
 }
@@ -181,7 +183,7 @@ pub(super) fn is_pause(error: &io::Error) -> bool {
 pub struct Descriptors(pub Vec<u8>);
 
 impl Descriptors {
-    /// Bytes before the first descriptor: signature, version, count, sum of sizes.
+    /// Size of the data before the first descriptor: signature, version, count, sum of sizes.
     pub(super) const HEAD: usize = 20;
 
     /// Reads the descriptors, as records of a file that has nothing else.

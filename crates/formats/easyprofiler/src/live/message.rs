@@ -4,11 +4,11 @@ use traceloom_core::named_number;
 
 use crate::raw::Status;
 
-/// Starts every message.
+/// The first bytes of every message.
 pub const MAGIC: u32 = 0x0133_a18d;
-/// Bytes of a message's magic and type.
+/// Size of a message's magic and type.
 pub(super) const HEAD: usize = 5;
-/// Bytes of the longest message, without a payload.
+/// Maximum size of a message, without a payload.
 const MAX_BYTES: usize = HEAD + 8;
 
 named_number! {
@@ -22,46 +22,46 @@ named_number! {
         STOP_CAPTURE = 3 "stop capture",
         /// A size, and that many bytes of a `.prof` file.
         BLOCKS = 4 "blocks",
-        /// Follows the blocks.
+        /// Comes after the blocks.
         BLOCKS_END = 5 "end of blocks",
         /// The program greets its client.
         ACCEPTED = 6 "connection accepted",
-        /// The client wants the descriptors.
+        /// The client requests the descriptors.
         DESCRIPTORS_WANTED = 7 "descriptors wanted",
         /// A size, and that many bytes of descriptors.
         DESCRIPTORS = 8 "descriptors",
-        /// Follows the descriptors.
+        /// Comes after the descriptors.
         DESCRIPTORS_END = 9 "end of descriptors",
-        /// The client switches a descriptor.
+        /// The client enables or disables a descriptor.
         SET_STATUS = 10 "set status",
-        /// The client switches event tracing.
+        /// The client enables or disables event tracing.
         SET_EVENT_TRACING = 11 "set event tracing",
         /// The client sets the priority of event tracing.
         SET_LOW_PRIORITY = 12 "set low priority",
         /// No reply.
         PING = 13 "ping",
-        /// The client wants the frame time.
+        /// The client requests the frame time.
         FRAME_TIME_WANTED = 14 "frame time wanted",
         /// The frame time of the main thread.
         FRAME_TIME = 15 "frame time",
     }
 }
 
-/// How the program is set when a client connects.
+/// The state of the program when a client connects.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Accepted {
-    /// Profiling is on: by the program itself, or because an earlier client left without a stop.
+    /// Whether profiling is on: started by the program itself, or left on by an earlier client.
     pub is_profiling: bool,
-    /// Context switches are recorded.
+    /// Whether context switches are recorded.
     pub traces_events: bool,
-    /// Context switches are recorded with low priority; only Windows knows it.
+    /// Whether context switches are recorded with low priority; used only on Windows.
     pub has_low_priority: bool,
 }
 
-/// Times of the main thread's outermost blocks since the last request.
+/// Durations of the main thread's outermost blocks since the last request.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct FrameTime {
-    /// The longest, in microseconds.
+    /// The maximum, in microseconds.
     pub max_us: u32,
     /// The mean, in microseconds.
     pub average_us: u32,
@@ -78,7 +78,7 @@ pub enum Message {
     StopCapture,
     /// See [`Kind::BLOCKS`].
     Blocks {
-        /// Bytes of the payload.
+        /// Size of the payload.
         bytes: u32,
     },
     /// See [`Kind::BLOCKS_END`].
@@ -89,16 +89,16 @@ pub enum Message {
     DescriptorsWanted,
     /// See [`Kind::DESCRIPTORS`].
     Descriptors {
-        /// Bytes of the payload.
+        /// Size of the payload.
         bytes: u32,
     },
     /// See [`Kind::DESCRIPTORS_END`].
     DescriptorsEnd,
     /// See [`Kind::SET_STATUS`].
     SetStatus {
-        /// The descriptor's position in the list.
+        /// The descriptor's index in the list.
         descriptor: u32,
-        /// What it is to be.
+        /// The new status.
         status: Status,
     },
     /// See [`Kind::SET_EVENT_TRACING`].
@@ -159,7 +159,7 @@ impl Message {
         bytes
     }
 
-    /// Bytes of the payload that follows.
+    /// Size of the payload that follows.
     pub const fn payload_bytes(&self) -> u32 {
         match *self {
             Self::Blocks { bytes } | Self::Descriptors { bytes } => bytes,
@@ -169,7 +169,7 @@ impl Message {
 }
 
 impl Kind {
-    /// Bytes that follow the type, without a payload; `None` for a type that nobody knows.
+    /// Number of bytes after the type, without a payload; `None` for an unknown type.
     pub(super) const fn extra_bytes(self) -> Option<usize> {
         Some(match self {
             Self::BLOCKS | Self::DESCRIPTORS => 4,
@@ -182,7 +182,7 @@ impl Kind {
         })
     }
 
-    /// Puts a message together from the bytes after its type; bytes that are not there are zero.
+    /// Builds a message from the bytes after its type; missing bytes are zero.
     pub(super) fn message(self, extra: &[u8]) -> Option<Message> {
         let byte = |at: usize| extra.get(at).copied().unwrap_or(0);
         let number = |at: usize| u32::from_le_bytes([byte(at), byte(at + 1), byte(at + 2), byte(at + 3)]);

@@ -1,7 +1,7 @@
-//! The live protocol: how a program with EasyProfiler inside is captured over TCP, both sides of it.
+//! The live protocol, both sides: how a program that contains EasyProfiler is captured over TCP.
 //!
-//! [`Decoder`] and [`Message`] know the bytes, [`Client`] captures, [`serve`] is captured. None of them opens a
-//! connection: they take anything that reads and writes.
+//! [`Decoder`] and [`Message`] handle the bytes, [`Client`] captures, and [`serve`] is captured. None of them opens a
+//! connection: they work with anything that reads and writes.
 
 mod client;
 mod decode;

@@ -1,4 +1,4 @@
-//! The side that is captured.
+//! The captured side.
 
 use std::{
     io::{Read, Write},
@@ -18,26 +18,26 @@ use crate::{
 };
 
 const BUFFER: usize = 4 << 10;
-/// How long a client may take for a message, which has some bytes.
+/// How long a client may take to send a message, which has only a few bytes.
 const HALF_A_MESSAGE: Duration = Duration::from_secs(2);
 
 /// A program that can be captured.
 pub trait Program {
-    /// Whether to go on serving; asked whenever the client is silent.
+    /// Whether to continue serving; called whenever the client is silent.
     fn is_running(&self) -> bool;
-    /// How the program is set.
+    /// The current settings of the program.
     fn accepted(&self) -> Accepted;
-    /// Starts a capture, or goes on with the one that runs.
+    /// Starts a capture, or continues the running one.
     fn start(&mut self) -> Result<()>;
-    /// Ends the capture: the number of bytes of its `.prof` file, and the file; `None` if there is nothing.
+    /// Ends the capture; returns the size of its `.prof` file, and the file; `None` if there is nothing.
     fn stop(&mut self) -> Result<Option<(u64, Box<dyn Read + '_>)>>;
-    /// The descriptors that are known so far.
+    /// The descriptors known so far.
     fn descriptors(&mut self) -> Result<Descriptors>;
     /// Frame time since the last call.
     fn frame_time(&mut self) -> FrameTime;
-    /// Switches a descriptor.
+    /// Enables or disables a descriptor.
     fn set_status(&mut self, descriptor: u32, status: Status);
-    /// Switches the recording of context switches.
+    /// Enables or disables the recording of context switches.
     fn set_event_tracing(&mut self, is_on: bool);
     /// Sets the priority at which context switches are recorded.
     fn set_low_priority(&mut self, is_on: bool);
@@ -45,12 +45,12 @@ pub trait Program {
 
 /// Serves one client until it leaves or the program ends. Reads of `stream` must time out now and then.
 ///
-/// Unlike EasyProfiler's own server it takes requests in any pieces.
+/// Unlike EasyProfiler's server, it accepts requests split in any way.
 pub fn serve<S: Read + Write>(stream: &mut S, program: &mut dyn Program) -> Result<()> {
     send(stream, &Message::Accepted(program.accepted()))?;
     let mut decoder = Decoder::default();
     let mut buffer = [0; BUFFER];
-    // Since when the client is at the same message: others wait until it leaves.
+    // When the client started the current message: other clients wait until it leaves.
     let mut since = None;
     while program.is_running() {
         match stream.read(&mut buffer) {

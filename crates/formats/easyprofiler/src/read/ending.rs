@@ -1,4 +1,4 @@
-//! What follows the threads: marks, bookmarks, surplus bytes.
+//! The part after the threads: marks, bookmarks, surplus bytes.
 
 use traceloom_core::{Cursor, Finding, Located, Position, Records, Result, Rule};
 
@@ -32,7 +32,7 @@ impl Reader {
         Ok(Some(Located { offset, len: 4, record: Record::Mark(mark) }))
     }
 
-    /// Behind the threads' mark the document leaves a zero upper half, and a second mark in any case.
+    /// After the threads' mark, the documented layout has a zero upper half, and a second mark in any case.
     pub(super) fn after_mark(&mut self, upper_half: bool) -> Result<Option<Located<Record<'_>>>> {
         let bookmarks = self.header.bookmarks_count.unwrap_or(0);
         let order = self.header.layout.order;
@@ -63,7 +63,7 @@ impl Reader {
                 if size <= BOOKMARK_FIXED {
                     self.report(&BOOKMARK_SHORT, |odd| odd.with("size", size))?;
                 } else if size - BOOKMARK_FIXED < self.last_bookmark {
-                    // The original's buffer still holds the last text there, and no NUL.
+                    // easy_profiler's buffer still holds the last text there, and no NUL.
                     self.report(&BOOKMARK_NUL, |odd| odd)?;
                 }
                 return self.cut("bookmark", cut.needed, cut.left);

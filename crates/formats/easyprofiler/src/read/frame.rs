@@ -7,10 +7,10 @@ use crate::{
     raw::{BLOCK_FIXED, BOOKMARK_FIXED, DESCRIPTOR_FIXED, SizeRule, VALUE_FIXED},
 };
 
-/// How far the NULs of a record are looked for, beyond which SIZE says more: the recorder's texts are shorter.
+/// How far to search for the NULs of a record, beyond which SIZE is more reliable: the recorder's texts are shorter.
 const MEASURED_BYTES: usize = 4 << 10;
 
-/// The section that a record stands in.
+/// The section that contains a record.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Section {
     Block,
@@ -22,9 +22,9 @@ pub(super) enum Section {
 /// A record's extent; its bytes are in the window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extent {
-    /// Bytes after the prefix.
+    /// Number of bytes after the prefix.
     pub(super) payload: usize,
-    /// SIZE, where it is not what `payload` says.
+    /// SIZE, if it disagrees with `payload`.
     pub(super) odd_size: Option<u16>,
 }
 
@@ -34,14 +34,14 @@ pub(super) enum Frame {
     Cut(Cut),
 }
 
-/// A record before whose end the file ends.
+/// A record that is cut off by the end of the file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cut {
-    /// Bytes of the record, its prefix included.
+    /// Size of the record, including its prefix.
     pub(super) needed: usize,
-    /// Bytes that there are.
+    /// Number of bytes that are left.
     pub(super) left: usize,
-    /// SIZE, as far as it is there.
+    /// SIZE, as far as it is stored.
     pub(super) size: u16,
 }
 
@@ -80,7 +80,7 @@ impl Reader {
         Ok(Extent { payload, odd_size })
     }
 
-    /// The payload's length from its fixed part and its NULs, where SIZE is not to be trusted.
+    /// The payload's length from its fixed part and its NULs, if SIZE is unreliable.
     fn measure(&mut self, section: Section, size: u16) -> Result<Option<usize>> {
         let (fixed, strings) = match section {
             Section::Block => (BLOCK_FIXED, 1),

@@ -22,7 +22,7 @@ use crate::{
     raw::{BlockType, DESCRIPTOR_FIXED, DOCUMENT_BOOKMARKS_MARK, EASY_PROFILER_SIGNATURE, SizeRule},
 };
 
-/// Opens a file: recognizes version, byte order and dialect.
+/// Opens a file: detects version, byte order and dialect.
 pub fn open(source: Source, options: &Options) -> Result<Reader> {
     let header = probe::header(&source, options)?;
     Reader::with_header(source, header, options)
@@ -37,32 +37,33 @@ pub struct Reader {
     clock: Clock,
     limits: Limits,
     state: State,
-    /// Type of each descriptor; a hole has none.
+    /// Type of each descriptor; `None` for a hole.
     kinds: Vec<Option<BlockType>>,
     descriptor_bytes: u64,
-    /// Records that the original would keep.
+    /// Number of records that easy_profiler would keep.
     kept: u64,
-    /// Sizes of all records so far.
+    /// Sum of the sizes of all records so far.
     memory: u64,
     threads: u32,
     thread: u64,
-    /// Set where nesting is to be checked: strict mode, and `check`.
+    /// Set if nesting has to be checked: in strict mode, and for `check`.
     depth: Option<Depth>,
-    /// SIZE means what it should, and neither depth nor damage asks for a closer look at each block.
+    /// Whether SIZE is reliable, and neither depth nor damage requires additional checks of each block.
     is_simple: bool,
-    /// Whether damaged records are skipped: not in strict mode, as the original does not look further, nor where a layout is tried.
+    /// Whether damaged records are skipped: not in strict mode, because easy_profiler does not search further, nor
+    /// while a layout is tried.
     resyncs: bool,
-    /// Up to here no better place to go on was found.
+    /// Up to here, no better offset to continue was found.
     searched_to: u64,
-    /// Records of this thread were skipped, so its count no longer tells where it ends.
+    /// Whether records of this thread were skipped, so that its count no longer shows where it ends.
     resynced: bool,
-    /// Descriptors that are missing before the next one.
+    /// Number of descriptors that are missing before the next one.
     missing: u32,
-    /// Length of the last bookmark's text: the original reuses the buffer, see [`Self::next_bookmark`].
+    /// Length of the last bookmark's text: easy_profiler reuses the buffer, see [`Self::next_bookmark`].
     last_bookmark: usize,
 }
 
-/// Trailing bytes go out in pieces of this size, whatever the window happens to hold.
+/// Trailing bytes are returned in pieces of this size, whatever the window holds.
 const RESIDUE_BYTES: usize = 4 << 10;
 
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +74,7 @@ enum State {
     BlocksHead,
     Blocks(u32),
     ThreadsMark,
-    /// After the threads' mark; whether its upper half, of the document's layout, may still follow.
+    /// After the threads' mark; whether its upper half, in the documented layout, may still follow.
     AfterMark {
         upper_half: bool,
     },
@@ -124,12 +125,12 @@ impl Reader {
         self.clock
     }
 
-    /// Takes damaged records as they are.
+    /// Does not skip damaged records.
     pub(crate) fn without_resync(self) -> Self {
         Self { resyncs: false, ..self }
     }
 
-    /// From here on, also reports nesting that is too deep for the original tool.
+    /// From here on, also reports nesting that is too deep for easy_profiler.
     fn check_depth(&mut self) {
         self.is_simple = false;
         self.depth = Some(Depth::new(&self.limits));
@@ -225,7 +226,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Decides whether a thread follows; moves on to the mark or the end if not.
+    /// Determines whether a thread follows; moves on to the mark or the end if not.
     fn at_thread(&mut self) -> Result<bool> {
         let layout = self.header.layout;
         let mark = layout.order.put_u32(EASY_PROFILER_SIGNATURE);
@@ -249,11 +250,11 @@ impl Reader {
             self.end_threads(State::ThreadsMark)?;
             return Ok(false);
         }
-        // A thread may have the mark's number for an id: the original takes it for a thread in any case.
+        // A thread may have the mark's number as its id: easy_profiler always treats it as a thread.
         if left > 0 && (!is_mark || self.thread_is_ahead()?) {
             return Ok(true);
         }
-        // Fewer bytes than a thread's counters: the original runs into the end and stays silent.
+        // Fewer bytes than a thread's counters: easy_profiler reaches the end without complaint.
         let rule = if left < 14 { &THREADS_MISSING } else { &THREADS_MARK_EARLY };
         self.report(rule, |odd| odd.with("expected", expected).with("found", found))?;
         self.end_threads(if is_mark { State::ThreadsMark } else { State::Done })?;
@@ -292,7 +293,7 @@ impl Reader {
         let id = decode::id(&mut cursor, layout.thread_id, "thread_id")?;
         let size = cursor.u16("name_size")?;
         let stored = cursor.take(size.into(), "name")?;
-        // No name field at all is how an unnamed thread may be stored.
+        // An unnamed thread may be stored without a name field.
         let name =
             if size == 0 { Default::default() } else { decode::name(stored, "thread", offset, &mut self.findings)? };
         let switches = cursor.u32("switches")?;
@@ -303,7 +304,7 @@ impl Reader {
         Ok(Some(Located { offset, len: needed as u64, record }))
     }
 
-    /// The next record, where it is not a sound block.
+    /// The next record, if it is not a sound block.
     #[inline(never)]
     fn next_other(&mut self) -> Result<Option<Located<Record<'_>>>> {
         if self.findings.has_refused() {
@@ -336,7 +337,7 @@ impl Reader {
         }
     }
 
-    /// The file ends inside something: what is left goes out as residue.
+    /// The file ends inside something: the rest is returned as residue.
     fn cut(&mut self, what: &'static str, needed: usize, left: usize) -> Result<Option<Located<Record<'_>>>> {
         self.report(&TRUNCATED, |odd| odd.with("what", what).with("needed", needed).with("left", left))?;
         let in_threads = !matches!(self.state, State::Bookmarks(_));
@@ -348,7 +349,7 @@ impl Reader {
     }
 
     fn malformed(&mut self, frame: &Extent) -> Located<Record<'_>> {
-        // A SIZE that the payload does not explain would be lost with the prefix.
+        // A SIZE that differs from the payload would be lost with the prefix.
         if frame.odd_size.is_some() {
             return self.residue(2 + frame.payload);
         }
@@ -382,7 +383,7 @@ impl Records for Reader {
     #[inline]
     fn walk<E: From<Error>>(&mut self, mut visit: impl FnMut(Located<Record<'_>>) -> Result<(), E>) -> Result<(), E> {
         loop {
-            // The visitor sees that these are blocks, and is spared asking for nearly all records.
+            // The visitor knows that these are blocks, and need not check the kind of nearly all records.
             while let Some(sound) = self.sound_block() {
                 visit(self.take_sound_block(sound))?;
             }
@@ -402,7 +403,7 @@ impl Records for Reader {
     }
 }
 
-/// Whether the file ends as the document has it: a mark, as wide as it may be, and perhaps a second one.
+/// Whether the file ends as documented: a mark of either width, and possibly a second one.
 fn only_marks_left(ahead: &[u8], order: ByteOrder) -> bool {
     let Some(rest) = ahead.strip_prefix(&order.put_u32(EASY_PROFILER_SIGNATURE)) else { return false };
     let rest = rest.strip_prefix(&[0; 4]).unwrap_or(rest);

@@ -1,4 +1,4 @@
-//! Finds the way back into the records after a damaged one.
+//! Finds the next good record after a damaged one.
 
 use traceloom_core::{ByteOrder, Result, find_nul};
 
@@ -8,29 +8,29 @@ use crate::{
     raw::{BLOCK_FIXED, BlockType, DESCRIPTOR_FIXED, EASY_PROFILER_SIGNATURE, Layout, SwitchOrder},
 };
 
-/// How far the next good record may be: one damaged disk block, with room.
+/// How far away the next good record may be: one damaged disk block, with some margin.
 const REACH_BYTES: usize = 64 << 10;
-/// Records in a row that have to make sense; fewer do where the section ends behind them.
+/// Number of consecutive records that have to make sense; fewer are enough if the section ends after them.
 const CHAIN: usize = 4;
-/// Odd records in a row that are taken as they are.
+/// Number of consecutive odd records that are accepted.
 const ODD_RUN: u32 = 16;
-/// Most bytes of a chain; longer names than this are not looked through.
+/// Maximum size of a chain; longer names are not searched through.
 const CHAIN_BYTES: usize = 16 << 10;
-/// The longest record, and a chain behind it.
+/// The longest record, plus a chain after it.
 const AHEAD_BYTES: usize = (64 << 10) + CHAIN_BYTES;
-/// Most descriptors that are taken for missing at once.
+/// Maximum number of descriptors that are assumed to be missing at once.
 const MAX_MISSING: u32 = 1 << 16;
 
 impl Reader {
-    /// Bytes to skip where the odd record ahead is followed by nonsense: among good ones it is just odd.
+    /// Number of bytes to skip if the odd record ahead is followed by nonsense: among good ones, it is just odd.
     #[cold]
     #[inline(never)]
     pub(super) fn resync_if_lost(&mut self, left: u32, payload: usize) -> Result<Option<usize>> {
         if self.goes_on_after(left, payload)? { Ok(None) } else { self.resync() }
     }
 
-    /// Whether the sizes lead from the record ahead to a good one, or through all that are announced.
-    /// Blocks that end before they begin come in runs where the clocks of two processors disagree.
+    /// Whether the sizes lead from the record ahead to a good one, or through all that are announced. Blocks that end
+    /// before they start occur in runs if the clocks of two processors disagree.
     fn goes_on_after(&mut self, left: u32, payload: usize) -> Result<bool> {
         let order = self.header.layout.order;
         let mut ahead = self.window.fill(2 + payload + CHAIN_BYTES)?;
@@ -49,8 +49,8 @@ impl Reader {
         Ok(true)
     }
 
-    /// Bytes to skip from here to the next block of the thread, or to the next thread, where the record ahead makes no
-    /// sense and a row of others behind it does.
+    /// Number of bytes to skip from here to the next block of the thread, or to the next thread, if the record ahead
+    /// makes no sense but several others after it do.
     #[cold]
     #[inline(never)]
     pub(super) fn resync(&mut self) -> Result<Option<usize>> {
@@ -66,7 +66,7 @@ impl Reader {
         Ok(Some(skip))
     }
 
-    /// The same where a descriptor should be: to one whose number says how many are missing, or to the threads.
+    /// The same if a descriptor is expected: skips to one whose number shows how many are missing, or to the threads.
     #[inline]
     pub(super) fn resync_descriptor(&mut self) -> Result<Option<usize>> {
         let (order, index, count) = (self.header.layout.order, self.kinds.len() as u32, self.header.descriptors_count);
@@ -77,7 +77,7 @@ impl Reader {
         let ahead = bounded(self.window.bytes(), AHEAD_BYTES);
         let is_good = |rest: &[u8]| descriptor_len(rest, order).is_some();
         let is_end = |rest: &[u8]| self.is_thread_head(rest) || self.sizes_lead_through_thread(rest);
-        // Odd descriptors among good ones are just that.
+        // Odd descriptors among good ones are just odd.
         if is_good(ahead) || sizes_lead_on(ahead, order, count - index, is_good, is_end) {
             return Ok(None);
         }
@@ -94,7 +94,7 @@ impl Reader {
         Ok(Some(skip))
     }
 
-    /// The same where a thread should be: to the next one.
+    /// The same if a thread is expected: skips to the next one.
     pub(super) fn resync_thread(&mut self) -> Result<Option<usize>> {
         if !self.resyncs
             || self.thread_is_ahead()?
@@ -105,7 +105,7 @@ impl Reader {
         Ok(self.search(|ahead, reader| reader.is_thread(ahead).then_some(()))?.map(|(skip, ())| skip))
     }
 
-    /// The same where one of `left` context switches should be: to the next one, or to the blocks.
+    /// The same if one of `left` context switches is expected: skips to the next one, or to the blocks.
     pub(super) fn resync_switch(&mut self, left: u32) -> Result<Option<usize>> {
         let layout = self.header.layout;
         if !self.resyncs || switch_len(self.window.bytes(), &layout).is_some() {
@@ -127,10 +127,10 @@ impl Reader {
         Ok(found.map(|(skip, ())| skip))
     }
 
-    /// Looks for a place behind the record ahead that `is_good`, and gives its distance.
+    /// Searches for an offset after the record ahead that `is_good` accepts; returns its distance.
     fn search<T>(&mut self, is_good: impl Fn(&[u8], &Self) -> Option<T>) -> Result<Option<(usize, T)>> {
         let offset = self.window.offset();
-        // A search that found nothing is not repeated over the same bytes: each byte is looked at a bounded number of times.
+        // A failed search is not repeated over the same bytes, so each byte is examined a bounded number of times.
         if !self.resyncs || offset < self.searched_to {
             return Ok(None);
         }
@@ -144,19 +144,20 @@ impl Reader {
         Ok(found)
     }
 
-    /// Whether the context switches of a thread are over although its count says otherwise.
+    /// Whether the context switches of a thread have ended although its count says otherwise.
     pub(super) fn switches_are_over(&mut self) -> Result<bool> {
         self.window.fill(CHAIN_BYTES)?;
         let ahead = bounded(self.window.bytes(), CHAIN_BYTES);
         Ok(switch_len(ahead, &self.header.layout).is_none() && self.are_blocks(ahead))
     }
 
-    /// Whether a thread begins here, with a name, and records that make sense.
+    /// Whether a thread starts here, with a name, and with records that make sense.
     fn is_thread(&self, bytes: &[u8]) -> bool {
         self.thread_name(bytes).is_some_and(|(name, _)| decode::is_name(name)) && self.has_thread_records(bytes)
     }
 
-    /// Whether the sizes of the first records lead on from the head of a thread, whatever its name: to its end if it is short.
+    /// Whether the sizes of the first records are consistent after the head of a thread, whatever its name: up to its
+    /// end if it is short.
     fn sizes_lead_through_thread(&self, bytes: &[u8]) -> bool {
         self.thread_name(bytes).is_some_and(|(_, rest)| self.sizes_lead_through(rest, 2))
     }
@@ -191,13 +192,13 @@ impl Reader {
         })
     }
 
-    /// The name of the thread at the front, and what follows it.
+    /// The name of the thread at the front, and the bytes after it.
     fn thread_name<'a>(&self, bytes: &'a [u8]) -> Option<(&'a [u8], &'a [u8])> {
         let (size, rest) = bytes.get(self.header.layout.thread_id.bytes()..)?.split_first_chunk::<2>()?;
         rest.split_at_checked(self.header.layout.order.u16(*size).into())
     }
 
-    /// Whether the number of a thread's blocks stands here, and behind it as many that make sense.
+    /// Whether the number of a thread's blocks is here, followed by that many that make sense.
     fn are_blocks(&self, bytes: &[u8]) -> bool {
         let order = self.header.layout.order;
         let Some((count, mut rest)) = bytes.split_first_chunk::<4>() else { return false };
@@ -211,8 +212,8 @@ impl Reader {
         }) && count > 0
     }
 
-    /// Whether a thread's blocks are over although its count says otherwise: after a skip nobody knows
-    /// how many records were lost.
+    /// Whether a thread's blocks have ended although its count says otherwise: after a skip, the number of lost records
+    /// is unknown.
     #[cold]
     #[inline(never)]
     pub(super) fn blocks_are_over(&mut self) -> Result<bool> {
@@ -225,7 +226,7 @@ impl Reader {
         Ok(ahead.is_empty() || is_mark || self.thread_is_ahead()?)
     }
 
-    /// Whether what is ahead can be the head of a thread's section: its name ends where it should.
+    /// Whether the bytes ahead can be the head of a thread's section: its name ends where it should.
     pub(super) fn thread_is_ahead(&mut self) -> Result<bool> {
         self.window.fill(AHEAD_BYTES)?;
         Ok(self.is_thread_head(bounded(self.window.bytes(), AHEAD_BYTES)))
@@ -237,7 +238,8 @@ impl Reader {
     }
 }
 
-/// Whether the sizes lead from the odd record ahead to one that `is_good`, or through all that are `left` to their `end`.
+/// Whether the sizes lead from the odd record ahead to one that `is_good` accepts, or through all `left` records to
+/// their `end`.
 fn sizes_lead_on(
     mut ahead: &[u8],
     order: ByteOrder,
@@ -259,7 +261,7 @@ fn sizes_lead_on(
     true
 }
 
-/// What is looked at must not depend on the size of the window.
+/// Limits what is examined, so that the result does not depend on the size of the window.
 fn bounded(ahead: &[u8], most: usize) -> &[u8] {
     ahead.get(..most).unwrap_or(ahead)
 }
@@ -284,7 +286,7 @@ fn switch_len(bytes: &[u8], layout: &Layout) -> Option<usize> {
     (decode::is_name(name) && time(times)? <= time(times + 8)?).then_some(2 + payload)
 }
 
-/// Whether a row of blocks begins here.
+/// Whether a chain of blocks starts here.
 fn is_chain(mut bytes: &[u8], order: ByteOrder, kinds: &[Option<BlockType>]) -> bool {
     for count in 0..CHAIN {
         match block_len(bytes, order, kinds) {
@@ -295,7 +297,7 @@ fn is_chain(mut bytes: &[u8], order: ByteOrder, kinds: &[Option<BlockType>]) -> 
     true
 }
 
-/// The length of the block at the front, if it makes sense in every way that can be checked.
+/// The length of the block at the front, if it passes every check.
 fn block_len(bytes: &[u8], order: ByteOrder, kinds: &[Option<BlockType>]) -> Option<usize> {
     let payload = usize::from(order.u16(*bytes.first_chunk::<2>()?));
     let fixed = decode::block_fixed(bytes.first_chunk()?, order);

@@ -1,4 +1,4 @@
-//! Arbitrary files as owned data, for the properties that every file has.
+//! Arbitrary files as owned data, for properties that every file has.
 
 use proptest::{collection::vec, option, prelude::*, sample::select};
 use traceloom_core::ByteOrder;
@@ -108,7 +108,7 @@ impl OwnedThread {
         let name = self.name.as_ref().map_or_else(Name::default, Text::name);
         records.push(Record::Thread(Thread { id: self.id.into(), name, switches: self.switches.len() as u32 }));
         for (after, duration, target, name) in &self.switches {
-            // Read the other way round, a switch outside the capture could make more sense.
+            // Read in the other order, a switch outside the capture could make more sense.
             let begin = u64::from(file.times.0) + u64::from(*after);
             let end = begin + u64::from(*duration) + 1;
             let (target, name) = (u64::from(*target), name.name());

@@ -1,4 +1,4 @@
-//! Fixtures, files made of records, and what the suites share.
+//! Fixtures, files made of records, and shared code of the test suites.
 #![allow(dead_code)]
 
 pub(crate) mod arbitrary;
@@ -15,7 +15,7 @@ use traceloom_easyprofiler::{
     raw::{BlockType, EASY_PROFILER_SIGNATURE, Layout, Version},
 };
 
-/// All `.prof` files of the repository, sorted by their paths below the folder of the format.
+/// All `.prof` files of the repository, sorted by their paths below the format's folder.
 pub(crate) fn fixtures() -> Vec<(String, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fixtures/easyprofiler");
     let mut files = Vec::new();
@@ -36,7 +36,7 @@ fn gather(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// The fixtures that easy_profiler opens, without those that are laid out as the document says.
+/// The fixtures that easy_profiler opens, except those in the documented layout.
 pub(crate) fn accepted() -> Vec<(String, Vec<u8>)> {
     let real = fixtures().into_iter().filter(|(name, _)| !name.starts_with("document/"));
     let fixtures: Vec<_> = real.filter(|(_, bytes)| is_accepted(bytes)).collect();
@@ -49,7 +49,7 @@ pub(crate) fn is_accepted(bytes: &[u8]) -> bool {
     EasyProfiler::check(&Source::bytes(bytes), &Options::strict()).is_ok()
 }
 
-/// Codes of all that can be found.
+/// Codes of all findings.
 pub(crate) fn codes(bytes: &[u8]) -> BTreeSet<&'static str> {
     let findings = EasyProfiler::check(&Source::bytes(bytes), &Options::default()).unwrap();
     findings.counts().keys().copied().collect()
@@ -69,14 +69,14 @@ pub(crate) fn show(located: &Located<Record<'_>>) -> String {
     format!("{} {} {:?}", located.offset, located.len, located.record)
 }
 
-/// The file by way of its records.
+/// The file, rewritten through its records.
 pub(crate) fn rewritten(bytes: &[u8]) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     EasyProfiler::rewrite(&Source::bytes(bytes), &mut out, &Options::default())?;
     Ok(out)
 }
 
-/// A file of these records; what the header counts is right.
+/// A file of these records, with correct counts in the header.
 pub(crate) fn file(mut header: Header, records: &[Record<'_>]) -> Vec<u8> {
     let mut tally = Tally::default();
     records.iter().for_each(|record| tally.count(record, &header.layout));
@@ -84,14 +84,14 @@ pub(crate) fn file(mut header: Header, records: &[Record<'_>]) -> Vec<u8> {
     write(&header, records)
 }
 
-/// The same with the header as it is.
+/// The same with the header unchanged.
 pub(crate) fn write(header: &Header, records: &[Record<'_>]) -> Vec<u8> {
     let mut writer = create(Vec::new(), header).unwrap();
     records.iter().for_each(|record| writer.write(record).unwrap());
     writer.finish().unwrap()
 }
 
-/// A file of a version with descriptors of a block, an event and a value.
+/// A file of one version with descriptors of a block, an event and a value.
 #[derive(Clone, Debug)]
 pub(crate) struct Made {
     pub(crate) header: Header,
@@ -105,7 +105,7 @@ pub(crate) const EVENT: u32 = 1;
 pub(crate) const VALUE: u32 = 2;
 
 impl Made {
-    /// A file of 2.1.0 whose capture begins at a time.
+    /// A 2.1.0 file whose capture starts at this time.
     pub(crate) fn new(begin_time: u64) -> Self {
         Self::of(Layout::real(Version::V2_1_0, ByteOrder::Little), Version::V2_1_0, begin_time)
     }
@@ -124,7 +124,7 @@ impl Made {
         Self { header, records: records.collect(), bookmarks: Vec::new() }
     }
 
-    /// A thread with switches (begin, end, target) and blocks (begin, end).
+    /// A thread with switches (start, end, target) and blocks (start, end).
     pub(crate) fn thread(&mut self, id: u64, switches: &[(u64, u64, u64)], blocks: &[(u64, u64)]) {
         let blocks: Vec<_> = blocks.iter().map(|(begin, end)| Record::Block(Block::new(BLOCK, *begin, *end))).collect();
         self.thread_of(id, switches, &blocks);
@@ -164,7 +164,7 @@ impl Made {
     }
 }
 
-/// Repeatable noise.
+/// Reproducible noise.
 pub(crate) struct Noise(pub(crate) u64);
 
 impl Noise {
