@@ -162,7 +162,7 @@ impl fmt::Display for ErrorKind {
                 write!(f, "the file ends here: {needed} bytes needed, {left} left")
             }
             Self::Unrecognized(message) | Self::Unsupported(message) | Self::Usage(message) => f.write_str(message),
-            Self::Internal(message) => write!(f, "a mistake in Traceloom: {message}"),
+            Self::Internal(message) => write!(f, "a bug in Traceloom: {message}"),
             Self::Refused(finding) => write!(f, "{} [{}]", finding.message(), finding.rule.code),
             Self::Limit { what, wanted, limit } => {
                 write!(f, "too much {what}: {wanted} wanted, the limit is {limit}")

@@ -87,7 +87,7 @@ fn axis(traces: &[Arc<Trace>], options: &AxisOptions) -> Result<Axis> {
     }
     for Offset { path, offset_ns } in &options.offsets {
         let number = traces.iter().position(|trace| trace.path == *path);
-        let unknown = || Error::usage("an offset is given for it, and it is not among the traces").in_file(path);
+        let unknown = || Error::usage("has an offset but is not among the traces").in_file(path);
         facts[number.ok_or_else(unknown)?].user_offset_ns = Some(*offset_ns);
     }
     Ok(Axis::new(&facts))

@@ -14,8 +14,8 @@ use traceloom_model::{
 use crate::trace::Input;
 
 rules! { "tables":
-    MESSAGES_CUT "messages-cut" Warning "{count} messages are cut: wide fields in their formats make many times the bytes of the log";
-    TIME_RANGE "time-range" Warning "{count} times are too far from the origin and stand at the end of what can be written down";
+    MESSAGES_CUT "messages-cut" Warning "{count} messages were cut off: wide fields in their formats would expand the log many times";
+    TIME_RANGE "time-range" Warning "{count} timestamps overflowed and were clamped";
 }
 
 /// Reports times that did not fit.

@@ -32,7 +32,7 @@ pub type ReaderOf<'b, C> = <<C as SelectColumn>::Kind as Kind>::Reader<'b>;
 pub fn read_column<C: SelectColumn>(batch: &RecordBatch) -> Result<ReaderOf<'_, C>> {
     match batch.column_by_name(C::NAME) {
         Some(array) => Ok(<C::Kind as Kind>::reader(Some(array))),
-        None => Err(Error::internal(format!("the column {}.{} was not asked for", C::TABLE.name(), C::NAME))),
+        None => Err(Error::internal(format!("the column {}.{} was not requested", C::TABLE.name(), C::NAME))),
     }
 }
 

@@ -50,7 +50,7 @@ impl Pass<'_> {
                 }
                 let (trace, id) = (self.roster.trace_number(rows.trace_id.get(row))?, rows.id.get(row));
                 let (Some(from), Some(to)) = (rows.from_span_id.get(row), rows.to_span_id.get(row)) else {
-                    self.lose_link("flows that begin or end outside of spans", id);
+                    self.lose_link("flows that start or end outside any span", id);
                     continue;
                 };
                 let kind = kinds.get(rows.kind.keys().get(row).copied().unwrap_or(-1), &mut self.names)?;
@@ -99,7 +99,7 @@ impl Flows {
         for link in &links {
             match link.ends().map(|end| starts.get(&end).copied().flatten()) {
                 [Some(from), Some(to)] if from < to => flows.add(link),
-                [Some(_), Some(_)] => pass.lose_link("flows to a span that began before", link.id),
+                [Some(_), Some(_)] => pass.lose_link("flows to a span that started earlier", link.id),
                 _ => pass.lose_link(LINK_TO_HIDDEN_SPAN, link.id),
             }
         }

@@ -19,7 +19,7 @@ pub fn checked<C: Codec, W: Write>(
     let mut edited = edit(&mut copied)?;
     let written = Source::custom(copied.copy);
     let refusal = match C::check(&written, &options.clone().with_mode(Mode::Strict)) {
-        Ok(_) => C::settle(&written, options)?.map(|id| format!("it would be taken for {id}")),
+        Ok(_) => C::settle(&written, options)?.map(|id| format!("it would be detected as {id}")),
         Err(error) if matches!(error.kind(), ErrorKind::Io(_)) => return Err(error),
         Err(error) => Some(error.to_string()),
     };

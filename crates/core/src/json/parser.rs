@@ -39,7 +39,7 @@ impl Token {
             Self::ArrayStart | Self::ArrayEnd => "an array",
             Self::Key | Self::String => "a string",
             Self::Number => "a number",
-            Self::Bool(_) => "a yes or no",
+            Self::Bool(_) => "a boolean",
             Self::Null => "null",
             Self::End => "nothing",
         }

@@ -30,8 +30,7 @@ impl Connection {
     /// Connects and sends the greeting; returns an error if the program refuses.
     pub fn open(address: &Address, token: &str) -> Result<Self> {
         let cannot = |error: io::Error| {
-            let message =
-                format!("cannot connect to {address}: {error}; does the program run, and does it serve there?");
+            let message = format!("cannot connect to {address}: {error}; is the program running and listening there?");
             Error::from(io::Error::new(error.kind(), message))
         };
         let mut socket = Socket::connect(address).map_err(cannot)?;

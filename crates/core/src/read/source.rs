@@ -43,7 +43,7 @@ impl Source {
             let file = File::open(path)?;
             let kind = file.metadata()?;
             if kind.is_dir() {
-                return Err(Error::usage("is a directory, a trace file is needed"));
+                return Err(Error::usage("is a directory, not a trace file"));
             }
             if kind.is_file() { Ok(Self::file(file)) } else { Self::spool(file, limits) }
         };

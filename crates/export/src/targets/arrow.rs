@@ -16,7 +16,7 @@ use traceloom_passes::{Request, Target, Writer};
 pub(super) static TARGET: Target = Target {
     id: "arrow",
     name: "Arrow",
-    about: "pandas, polars, DuckDB and all that reads Arrow files: one table, named after the colon",
+    about: "pandas, polars, DuckDB and other tools that read Arrow files: one table, named after the colon",
     extensions: &["arrow", "feather"],
     variants: &table_variants(MAIN_TABLE),
     writer: Writer::Tables(write),

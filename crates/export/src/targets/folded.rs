@@ -18,7 +18,7 @@ pub(super) static TARGET: Target = Target {
     about: "flamegraph.pl, inferno, speedscope: what each stack cost itself, in nanoseconds or bytes",
     extensions: &["folded", "collapsed"],
     variants: &[
-        Variant { id: "best", about: "time where the trace has spans, else bytes" },
+        Variant { id: "best", about: "time if the trace has spans, otherwise bytes" },
         Variant { id: "bytes", about: "bytes allocated" },
         Variant { id: "count", about: "allocations" },
         Variant { id: "live", about: "bytes allocated and never freed" },

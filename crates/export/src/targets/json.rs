@@ -15,7 +15,7 @@ use traceloom_passes::{Datum, Request, Target, Variant, Writer};
 pub(super) static TARGET: Target = Target {
     id: "json",
     name: "JSON lines",
-    about: "jq and data tools: one object a row, with its table, or of the one table named after the colon",
+    about: "jq and data tools: one object per row, with its table, or only the table named after the colon",
     extensions: &["jsonl", "ndjson"],
     variants: &table_variants(Variant { id: "all", about: "every row of every table, with the name of its table" }),
     is_text: true,

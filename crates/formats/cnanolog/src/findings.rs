@@ -7,7 +7,7 @@ traceloom_core::rules! { "cnanolog":
     HEADER_CUT "header-cut" Error Missing
         "the file ends inside the header: {found} of 64 bytes; the rest counts as zero";
     MAGIC "magic" Error
-        "the file does not begin with the magic number: {found}, not 0x4e414e4f";
+        "the file does not start with the magic number: {found}, not 0x4e414e4f";
     DOCUMENT_MAGIC "document-magic" Warning
         "the magic is spelled NANO before little-endian numbers, as in the document; CNanoLog's decompressor refuses it";
     ENDIANNESS "endianness" Error
@@ -33,7 +33,7 @@ traceloom_core::rules! { "cnanolog":
     START_NANOSECONDS "start-nanoseconds" Warning
         "the start time has {found} nanoseconds, not 0 to 999999999";
     FREQUENCY "frequency" Warning
-        "entries carry timestamps but the frequency is 0; ticks are taken for nanoseconds";
+        "entries have timestamps but the frequency is 0; ticks are read as nanoseconds";
     DICTIONARY_OFFSET "dictionary-offset" Error
         "the dictionary should be at {offset}, the file has {bytes} bytes";
     DICTIONARY_OFFSET_ZERO "dictionary-offset-zero" Warning
@@ -79,13 +79,13 @@ traceloom_core::rules! { "cnanolog":
     ENTRY_OVERRUN "entry-overrun" Error Missing
         "an entry says that it has {bytes} bytes of arguments, {left} are left";
     ENTRY_LENGTH "entry-length" Warning
-        "an entry says that it has {bytes} bytes of arguments, but other entries lie in them";
+        "an entry claims {bytes} bytes of arguments, but other entries are inside them";
     ZEROS "zeros" Warning Missing
-        "zeros stand where an entry should: this part of the file was never written";
+        "zeros instead of an entry: this part of the file was never written";
     ENTRY_CUT "entry-cut" Warning Missing
         "the entries end inside an entry header: {needed} bytes needed, {left} left";
     RESYNCHRONISED "resynchronised" Warning Missing
-        "{bytes} bytes make no sense; entries go on after them";
+        "{bytes} bytes make no sense; entries continue after them";
     ARGUMENTS "arguments" Warning
         "the {bytes} bytes of arguments do not fit the types of site {id}; they are shown as they are";
     SIGN_LOST "sign-lost" Warning
@@ -95,7 +95,7 @@ traceloom_core::rules! { "cnanolog":
     COUNT_WRAPPED "count-wrapped" Note
         "the header's count of {expected} has wrapped; {found} entries are there";
     GAP "gap" Warning
-        "{bytes} bytes lie between the sections";
+        "{bytes} bytes between the sections belong to neither";
     TRAILING "trailing" Note
         "{bytes} bytes follow the dictionary";
 }

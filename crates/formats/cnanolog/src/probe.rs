@@ -27,7 +27,7 @@ pub(crate) fn header(source: &Source) -> Result<Header> {
     if !has_magic(&bytes) && !is_header_without_magic(&bytes) {
         let shown: Vec<String> = bytes.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
         return Err(Error::unrecognized(format!(
-            "not a CNanoLog file: it begins with [{}], not with the magic 4f 4e 41 4e",
+            "not a CNanoLog file: it starts with [{}], not with the magic 4f 4e 41 4e",
             shown.join(" ")
         ))
         .at(Position::at(0).field("magic")));

@@ -8,7 +8,7 @@ traceloom_core::rules! { "easyprofiler":
     DOCUMENT_SIGNATURE "document-signature" Error
         "the signature is spelled 45 61 73 79 before little-endian numbers, as in the document";
     DOCUMENT_PID "document-pid" Error
-        "a 4-byte process id stands in the header of version {version}, as in the document; real files have none";
+        "the header of version {version} has a 4-byte process id, as in the document; real files have none";
     DOCUMENT_THREAD_ID "document-thread-id" Error
         "thread ids are 8 bytes wide in version {version}, as in the document; real files have 4";
     DOCUMENT_SWITCH "document-switch" Warning
@@ -32,7 +32,7 @@ traceloom_core::rules! { "easyprofiler":
     DESCRIPTOR_NAME "descriptor-name" Warning
         "descriptor {index} says that its name has {declared} bytes, it has {found}";
     DESCRIPTOR_ID "descriptor-id" Note
-        "descriptor {index} carries the number {id}; blocks refer to its place in the list";
+        "descriptor {index} has the number {id}; blocks refer to its index in the list";
     DESCRIPTOR_TYPE "descriptor-type" Warning
         "descriptor {index} has the unknown type {type}; its records are shown as events";
     DESCRIPTORS_MEMORY "descriptors-memory" Warning
@@ -50,7 +50,7 @@ traceloom_core::rules! { "easyprofiler":
     BLOCK_SHORT "block-short" Warning Missing
         "a block has {size} bytes, at least 20 are needed; it is skipped";
     RESYNCED "resynced" Error Missing
-        "{bytes} bytes make no sense as a {what} and are skipped; reading goes on at byte {next}";
+        "{bytes} bytes make no sense as a {what} and are skipped; reading continues at byte {next}";
     NO_NUMBER "no-name" Warning
         "a block has no name field, not even a NUL";
     DESCRIPTOR_MISSING "descriptor-missing" Error Missing
@@ -68,7 +68,7 @@ traceloom_core::rules! { "easyprofiler":
     VALUE_TEXT "value-text" Note
         "the text of a value is not UTF-8; it is shown as Latin-1";
     NEGATIVE_DURATION "negative-duration" Warning
-        "a {what} ends at {end} before it begins at {begin}";
+        "a {what} ends at {end}, before its start at {begin}";
     BEFORE_CAPTURE "before-capture" Warning
         "a {what} ended at {end}, before the capture started at {begin}; easy_profiler drops it";
     MEMORY_SIZE "memory-size" Error

@@ -90,7 +90,7 @@ impl Survey {
         }
         // In a capture over the network, the start is never filled in.
         if header.begin_time == 0 {
-            info.fact("capture", "live: the begin is not recorded");
+            info.fact("capture", "live: the start is not recorded");
         } else {
             let captured = clock.ns(header.end_time).saturating_sub(clock.begin_ns());
             info.facts.push(nanoseconds("capture", captured));

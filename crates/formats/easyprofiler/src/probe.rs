@@ -59,12 +59,12 @@ fn stamps(prefix: &[u8]) -> Vec<(Layout, Version)> {
 pub(crate) fn header(source: &Source, options: &Options) -> Result<Header> {
     let prefix = source.prefix(LONGEST_HEADER)?;
     if sniff(&prefix) == Sniff::No {
-        let message = "this is not an EasyProfiler file: it does not begin with 79 73 61 45";
+        let message = "this is not an EasyProfiler file: it does not start with 79 73 61 45";
         return Err(Error::unrecognized(message).at(Position::at(0).field("signature")));
     }
     let stamps = stamps(&prefix);
     let Some((real, version)) = stamps.first().copied() else {
-        let message = "the version stamp is missing or older than 0.1.0, the first one there is";
+        let message = "the version stamp is missing or older than 0.1.0, the first version";
         return Err(Error::unrecognized(message).at(Position::at(4).field("version")));
     };
     let first = parse_header(&prefix, real, version);

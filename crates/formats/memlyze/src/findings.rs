@@ -4,7 +4,7 @@
 
 traceloom_core::rules! { "memlyze":
     BAD_MAGIC "bad-magic" Error
-        "the file begins with {found}, not with MTRC; the rest looks like a trace and is read";
+        "the file starts with {found}, not with MTRC; the rest looks like a trace and is read";
     BIG_ENDIAN "big-endian" Error
         "the header is big-endian; the document asks for little-endian";
     HEADER_CUT "header-cut" Error Missing
@@ -42,7 +42,7 @@ traceloom_core::rules! { "memlyze":
     GROWTH_MARKER "growth-marker" Note
         "marker name {id} and all others have numbers only: the tracer left the metadata empty";
     GROWTH_ADDRESS "growth-address" Warning
-        "an event has the address {address} in a trace that begins with addresses of zero only; it is taken as growth too";
+        "an event has the address {address} in a trace that starts with addresses of zero only; it is read as growth, too";
     STACK_MISSING "stack-missing" Error Missing
         "stack {id} is not in the metadata";
     MARKER_MISSING "marker-missing" Error Missing
@@ -52,9 +52,9 @@ traceloom_core::rules! { "memlyze":
     VARINT_TOO_LONG "varint-too-long" Error Missing
         "a varint has more than 64 bits; the {left} bytes from this event on are not read";
     UNKNOWN_EVENT "unknown-event" Error Missing
-        "the event type {type} is unknown; events carry no length, so the {left} bytes from here on are not read";
+        "the event type {type} is unknown; events have no length, so the {left} bytes from here on are not read";
     EVENT_CUT "event-cut" Error Missing
-        "the file ends inside an event, {left} bytes of it are there; the recording or the copy was cut, and repair drops the piece";
+        "the file ends inside an event, after {left} of its bytes; the recording or the copy was cut off, and repair drops the partial event";
     TIME_OVERFLOW "time-overflow" Warning
         "the deltas add up to more than 64 bits; the time stays at its largest value";
     BLOCK_DAMAGED "block-damaged" Error Missing
@@ -62,7 +62,7 @@ traceloom_core::rules! { "memlyze":
     BLOCK_LOST "block-lost" Error Missing
         "no block starts here ({reason}); the bytes up to the next one are left out";
     BLOCK_TIME "block-time" Warning
-        "the block says that it begins {declared} microseconds after the start, its events before end at {found}";
+        "the block claims to start at {declared} microseconds, but the events before it end at {found}";
     INDEX_UNUSABLE "index-unusable" Warning
-        "the index does not belong to this trace or is damaged ({reason}); the trace is read from its begin instead";
+        "the index does not belong to this trace or is damaged ({reason}); the trace is read from its start instead";
 }

@@ -79,7 +79,7 @@ fn parse(stored: &[u8]) -> Result<Header> {
         && header.stored_bytes == HEADER_BYTES
         && (header.packing() == Packing::Blocks || header.reserved == [0; RESERVED_BYTES]);
     if header.magic != MAGIC && !is_plausible {
-        return Err(Error::unrecognized("is not a Memlyze trace: it does not begin with MTRC").at(Position::at(0)));
+        return Err(Error::unrecognized("is not a Memlyze trace: it does not start with MTRC").at(Position::at(0)));
     }
     Ok(header)
 }

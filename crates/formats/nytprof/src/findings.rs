@@ -30,7 +30,7 @@ traceloom_core::rules! { "nytprof":
     TICKS_CHANGE "ticks-change" Warning
         "ticks_per_sec changes from {from} to {to}; the times around it do not compare";
     NV_SIZE "nv-size" Error
-        "numbers have {size} bytes; a perl whose own have 8 refuses the file";
+        "numbers have {size} bytes; a perl whose numbers have 8 refuses the file";
     NV_SIZE_MISSING "nv-size-missing" Warning
         "the attribute nv_size is missing before the first number; {found} bytes fit";
     NV_SIZE_WRONG "nv-size-wrong" Error
@@ -42,7 +42,7 @@ traceloom_core::rules! { "nytprof":
     INTEGER_PADDED "integer-padded" Note
         "an integer is stored in more bytes than it needs";
     STRING_NOT_UTF8 "string-not-utf8" Warning
-        "a string is marked as UTF-8 and is not";
+        "a string is marked as UTF-8 but is not";
     UNKNOWN_TAG "unknown-tag" Error Missing
         "no record begins with {tag}; {skipped}";
     STRING_TAG "string-tag" Error Missing
@@ -58,13 +58,13 @@ traceloom_core::rules! { "nytprof":
     ZLIB_CHECKSUM "zlib-checksum" Error Missing
         "the checksum of the compressed part is wrong; all its {bytes} bytes are read";
     ZLIB_NESTED "zlib-nested" Error Missing
-        "a compressed part begins inside the compressed part; the rest cannot be read";
+        "a compressed part starts inside the compressed part; the rest cannot be read";
     ZLIB_TRAILING "zlib-trailing" Note
         "{bytes} bytes follow the compressed part that are not the profiler's closing lines";
     PID_UNKNOWN "pid-unknown" Warning
-        "process {pid} ends and never began";
+        "process {pid} ends but never started";
     PID_NESTED "pid-nested" Note
-        "process {pid} begins before process {open} has ended";
+        "process {pid} starts before process {open} has ended";
     PID_UNFINISHED "pid-unfinished" Warning
         "processes without an end: {count}, the first is {pid}; the run was cut short";
     FID_REDEFINED "fid-redefined" Warning

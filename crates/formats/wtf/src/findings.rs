@@ -30,15 +30,15 @@ traceloom_core::rules! { "wtf":
     PART_UNKNOWN "part-unknown" Warning
         "a part has the unknown type {type}; it is kept and not read";
     PART_MISPLACED "part-misplaced" Error Missing
-        "a {type} part stands in a {chunk} chunk";
+        "a {type} part is in a {chunk} chunk";
     PART_PAST_CHUNK "part-past-chunk" Warning
-        "a {type} part reaches {bytes} bytes past its chunk; it is read all the same, as the WTF reader does";
+        "a {type} part extends {bytes} bytes beyond its chunk; it is read anyway, as in the WTF reader";
     PART_PAST_END "part-past-end" Error Missing
-        "a {type} part reaches past the end of the file";
+        "a {type} part extends beyond the end of the file";
     PART_OVERLAP "part-overlap" Warning
         "a {type} part begins inside another one";
     PART_LEFT_OUT "part-left-out" Warning Missing
-        "a {type} part of {bytes} bytes is left out: too many parts lie on one another";
+        "a {type} part of {bytes} bytes is left out: too many parts overlap";
     PART_REPLACED "part-replaced" Warning
         "a {type} part is followed by another one of its kind in the same chunk; only the last counts";
     PART_UNALIGNED "part-unaligned" Error
@@ -66,9 +66,9 @@ traceloom_core::rules! { "wtf":
     TIMEBASE_ODD "timebase-odd" Warning
         "the timebase is not a number; it counts as one if it can be read as one, else as 0";
     EVENT_UNDEFINED "event-undefined" Error Missing
-        "an event has the wire id {wire}, which nothing defines; {bytes} bytes are passed over";
+        "an event has the undefined wire id {wire}; {bytes} bytes are skipped";
     EVENT_UNREADABLE "event-unreadable" Error Missing
-        "an event of the type {name} has arguments of an unknown type; {bytes} bytes are passed over";
+        "an event of the type {name} has arguments of an unknown type; {bytes} bytes are skipped";
     EVENT_CUT "event-cut" Warning Missing
         "the last event of a buffer is cut off: {needed} bytes needed, {left} left";
     ARRAY_TOO_LONG "array-too-long" Error Missing
@@ -94,7 +94,7 @@ traceloom_core::rules! { "wtf":
     GENERIC_NAME "generic-name" Error
         "the WTF reader takes the name {name} for a signature and dies of it";
     ZONE_UNKNOWN "zone-unknown" Error Missing
-        "events happen in zone {zone}, which was never created";
+        "events are in zone {zone}, which was never created";
     JSON_SYNTAX "json-syntax" Error Missing
         "invalid JSON: {what}; the rest of the file is not read";
     JSON_PARTIAL "json-partial" Error
@@ -112,7 +112,7 @@ traceloom_core::rules! { "wtf":
     JSON_EVENTS_SYNTAX "json-events-syntax" Error Missing
         "a part that should hold events as JSON holds no JSON";
     SCRIPT "script" Warning
-        "the file is a version 2 event list; today's original opens it and shows nothing";
+        "the file is a version 2 event list; the current WTF reader opens it and shows nothing";
     SCRIPT_RELAXED "script-relaxed" Error
         "the list has a trailing comma or no end, which version 2 allowed";
     SCRIPT_EVENT "script-event" Warning Missing

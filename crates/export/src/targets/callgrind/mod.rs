@@ -26,9 +26,9 @@ pub(super) static TARGET: Target = Target {
     about: "KCachegrind, QCachegrind, callgrind_annotate: functions and calls with their time",
     extensions: &["callgrind", "callgrind.out", "cachegrind"],
     variants: &[
-        Variant { id: "best", about: "the profiler's own sums of calls where the trace has them, else its spans" },
-        Variant { id: "calls", about: "the profiler's own sums of calls" },
-        Variant { id: "spans", about: "spans, added up" },
+        Variant { id: "best", about: "the profiler's sums of calls if the trace has them, otherwise its spans" },
+        Variant { id: "calls", about: "the profiler's sums of calls" },
+        Variant { id: "spans", about: "spans, summed" },
     ],
     needs: &[
         ROSTER,

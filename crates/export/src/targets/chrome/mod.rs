@@ -15,7 +15,7 @@ use traceloom_passes::{Flows, Pass, TIMELINE, Target, Writer, memory_in_use};
 pub(super) static TARGET: Target = Target {
     id: "chrome",
     name: "Chrome trace events",
-    about: "chrome://tracing, Perfetto, Firefox Profiler and many more: JSON, `.json.gz` for less of it",
+    about: "chrome://tracing, Perfetto, Firefox Profiler and many more: JSON, compressed as `.json.gz`",
     extensions: &["json", "trace.json"],
     needs: TIMELINE,
     is_text: true,

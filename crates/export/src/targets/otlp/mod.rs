@@ -28,10 +28,10 @@ use traceloom_passes::{
 pub(super) static TARGET: Target = Target {
     id: "otlp",
     name: "OpenTelemetry",
-    about: "OTLP as protobuf, for collectors and what stands behind them: traces with events and links, or logs",
+    about: "OTLP as protobuf, for collectors and tracing backends: traces with events and links, or logs",
     extensions: &["otlp", "otlp.pb"],
     variants: &[
-        Variant { id: "best", about: "traces where there are spans, else logs" },
+        Variant { id: "best", about: "traces if there are spans, otherwise logs" },
         Variant { id: "logs", about: "LogsData: log entries, and events outside of spans" },
         Variant { id: "traces", about: "TracesData: spans with the events inside them and flows as links" },
     ],
@@ -124,7 +124,7 @@ impl Clock {
         let Pass { timeline, roster, loss, .. } = pass;
         let start_ns = timeline.unix_origin_ns().unwrap_or_else(|| {
             for trace in roster.traces.iter().filter(|trace| trace.first_ts_ns.is_some()) {
-                loss.lose("when it was: the output begins in 1970", || trace.path.clone());
+                loss.lose("the time of day, which is unknown: the output starts in 1970", || trace.path.clone());
             }
             UNKNOWN_START_NS
         });

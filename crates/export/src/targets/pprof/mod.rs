@@ -18,10 +18,10 @@ use traceloom_passes::{
 pub(super) static TARGET: Target = Target {
     id: "pprof",
     name: "pprof",
-    about: "go tool pprof and all that reads its files: time or allocations by call stack",
+    about: "go tool pprof and other tools that read its files: time or allocations by call stack",
     extensions: &["pb.gz", "pprof"],
     variants: &[
-        Variant { id: "best", about: "time where the trace has spans, else allocations" },
+        Variant { id: "best", about: "time if the trace has spans, otherwise allocations" },
         Variant { id: "allocations", about: "objects and bytes, allocated and in use" },
         Variant { id: "time", about: "calls and time of spans" },
     ],

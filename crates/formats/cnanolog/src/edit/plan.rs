@@ -204,7 +204,7 @@ impl Plan {
         if data.len() > CNANOLOG_MAX_ENTRY_SIZE {
             let len = data.len();
             return Err(Error::unsupported(format!(
-                "an entry of {len} argument bytes does not fit: 65535 are the most"
+                "an entry of {len} argument bytes does not fit: the maximum is 65535"
             )));
         }
         Ok(())

@@ -46,7 +46,7 @@ fn check_slice(slice: &Slice, header: &Header) -> Result<()> {
     }
     // An empty range has no entries, whatever their times.
     if !header.has_timestamps && !slice.range.is_all() && !slice.range.is_empty() {
-        return Err(Error::unsupported("the entries of this file carry no timestamps: it cannot be sliced by time"));
+        return Err(Error::unsupported("the entries of this file have no timestamps: it cannot be sliced by time"));
     }
     Ok(())
 }

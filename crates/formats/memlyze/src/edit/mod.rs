@@ -73,7 +73,7 @@ fn retimed(record: &Record<'static>, clock: &mut Clock, loss: &mut Loss) -> Reco
     }
     if clock.now_us() != wanted {
         let now = clock.now_us();
-        loss.lose("time that moved, to tell one snapshot from the next", || format!("{wanted} us became {now} us"));
+        loss.lose("time that moved, to separate two snapshots", || format!("{wanted} us became {now} us"));
     }
     record
 }

@@ -18,9 +18,9 @@ traceloom_core::rules! { "pynytprof":
     TICKS_PER_SEC "ticks-per-sec" Error
         "ticks_per_sec is {value}; the document fixes 10000000, which is assumed";
     NV_SIZE "nv-size" Warning
-        "nv_size is {value}; the numbers have 8 bytes all the same";
+        "nv_size is {value}, but the numbers have 8 bytes";
     BLANK_LINE "blank-line" Error
-        "an empty line stands before the binary part";
+        "an empty line precedes the binary part";
     ZLIB "zlib" Note
         "the binary part is compressed, which the document announces for later";
     ZLIB_DAMAGED "zlib-damaged" Error Missing
@@ -28,7 +28,7 @@ traceloom_core::rules! { "pynytprof":
     PROCESS_MISSING "process-missing" Error Missing
         "the process record is missing";
     PROCESS_LENGTH "process-length" Error
-        "the process record has a length, 21 bytes in all; the document has 17";
+        "the process record has a length, 21 bytes in total; the document has 17";
     PROCESS_INTEGERS "process-integers" Error
         "the numbers of the process record have a variable length; the document has 4 bytes each";
     PROCESS_TIME "process-time" Warning

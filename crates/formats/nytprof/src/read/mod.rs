@@ -23,7 +23,7 @@ use crate::{
 /// Opens a profile of Devel::NYTProf.
 pub fn open(source: Source, options: &Options) -> Result<Reader> {
     if !dialect::begins(&source.prefix(64)?) {
-        let message = "this is not a NYTProf file: it does not begin with NYTProf and a version";
+        let message = "this is not a NYTProf file: it does not start with NYTProf and a version";
         return Err(Error::unrecognized(message).at(Position::at(0).field("version")));
     }
     let found = dialect(&source, &options.limits)?;

@@ -39,7 +39,7 @@ pub fn merge<W: Write>(sources: &[Source], out: W, options: &Options) -> Result<
         transfer.ids = Some(&mut ids);
         let Edited { findings, mut loss } = run(reader, transfer)?;
         if is_far && first_ms > 0.0 && base_ms != origin_ms {
-            loss.lose("the time between files that are 71 minutes or more apart: they begin together", || {
+            loss.lose("the time between files that are 71 minutes or more apart: they start together", || {
                 format!("file {file} began {} ms from the first", base_ms - origin_ms)
             });
         }

@@ -25,9 +25,9 @@ pub(super) fn run<W: Write>(mut reader: Reader, mut transfer: Transfer<'_, W>) -
             Record::Event(event) => transfer.event(event)?,
             Record::Resource(resource) => transfer.resource(resource)?,
             Record::JsonEvents(_) => transfer.lose("events as JSON in a binary chunk", offset),
-            Record::Torn(_) => transfer.lose("the beginning of an event that is cut off", offset),
+            Record::Torn(_) => transfer.lose("the start of an event that is cut off", offset),
             Record::Unread(_) => transfer.lose("parts and chunks of an unknown type, or replaced ones", offset),
-            Record::Residue(_) => transfer.lose("bytes that nobody can read", offset),
+            Record::Residue(_) => transfer.lose("unreadable bytes", offset),
             Record::Raw(_) | Record::Chunk(_) | Record::FileHeader(_) | Record::Strings(_) | Record::Padding(_) => {}
         }
     }
@@ -116,7 +116,7 @@ impl<'c, W: Write> Transfer<'c, W> {
         if event.kind.is_structural() {
             if event.kind.role == Role::ZoneDelete {
                 let zone = event.args.get("zoneId").and_then(|id| id.as_u32()).unwrap_or(0);
-                self.loss.lose("deletions of zones, which nobody reads", || format!("zone {zone}"));
+                self.loss.lose("deletions of zones, which no reader uses", || format!("zone {zone}"));
             }
             return Ok(());
         }

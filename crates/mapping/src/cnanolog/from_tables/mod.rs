@@ -21,7 +21,7 @@ use traceloom_passes::{
 };
 
 pub(crate) static TARGET: Target = Target {
-    about: "CNanoLog's decompressor and `traceloom log`: log entries; events, values and spans as such",
+    about: "CNanoLog's decompressor and `traceloom log`: log entries; also events, values and spans as entries",
     needs: &[
         ROSTER,
         POINTS,

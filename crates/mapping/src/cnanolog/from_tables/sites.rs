@@ -112,7 +112,7 @@ impl Levels {
         // Programs use numbers from 10 on.
         let free = own.or_else(|| (10..=255).chain(4..10).find(|number| !self.taken[usize::from(*number)]));
         let Some(number) = free.filter(|_| is_unnamed || self.named.len() < MAX_LEVELS) else {
-            loss.lose("levels that are too many", || name.to_owned());
+            loss.lose("levels beyond the maximum", || name.to_owned());
             return 0;
         };
         self.taken[usize::from(number)] = true;

@@ -21,7 +21,7 @@ use traceloom_passes::{
 };
 
 pub(crate) static TARGET: Target = Target {
-    about: "Memlyze's own tools: allocations, frees and collections; events and log entries are markers",
+    about: "Memlyze's tools: allocations, frees and collections; events and log entries become markers",
     needs: &[
         ROSTER,
         &[Need::of::<AttributeRows<'_>>(), Need::of::<DefinitionRows<'_>>(), Need::of::<FileRows<'_>>()],

@@ -31,7 +31,7 @@ use self::{
 use traceloom_passes::{ArgRows, AttributeRows, Need, Pass, ROSTER, SpanRows, SpanSites, Target, Writer};
 
 pub(crate) static TARGET: Target = Target {
-    about: "Devel::NYTProf's own tools (nytprofhtml, nytprofcsv, nytprofcalls): a process a thread, a call a span",
+    about: "Devel::NYTProf's tools (nytprofhtml, nytprofcsv, nytprofcalls): one process per thread, one call per span",
     needs: &[ROSTER, SUMS, &[Need::of::<FileRows<'_>>(), Need::of::<SourceRows<'_>>(), Need::of::<ArgRows<'_>>()]],
     writer: Writer::Pass(write),
     ..Target::of_format(&traceloom_nytprof::FORMAT)

@@ -24,7 +24,7 @@ use traceloom_passes::{
 };
 
 pub(crate) static TARGET: Target = Target {
-    about: "the Web Tracing Framework's own viewer and command line tools",
+    about: "the Web Tracing Framework's viewer and command-line tools",
     extension_variants: &[("wtf-trace", "binary"), ("wtf-json", "json")],
     needs: &[
         ROSTER,

@@ -23,7 +23,7 @@ use crate::{
 /// Opens a Pynytprof file.
 pub fn open(source: Source, options: &Options) -> Result<Reader> {
     if !begins(&source.prefix(64)?) {
-        let message = "this is not a file of Pynytprof: it does not begin with NYTProf and a version";
+        let message = "this is not a Pynytprof file: it does not start with NYTProf and a version";
         return Err(Error::unrecognized(message).at(Position::at(0).field("version")));
     }
     match dialect(&source, &options.limits)? {
