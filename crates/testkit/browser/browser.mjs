@@ -1,4 +1,4 @@
-// A browser for tests: it talks to this machine alone, and keeps everything that a page complains of.
+// A browser for tests: it connects only to this machine, and records every error of a page.
 //
 // A script gets one JSON object on standard input and calls `main`; it fails by throwing.
 
@@ -12,16 +12,16 @@ const { chromium } = createRequire(path.join(process.env.TRACELOOM_MODULES, 'pac
 const ARGUMENTS = [
   '--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader',
   '--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run',
-  // Text is drawn the same on every machine, and a page that nobody looks at is as quick as any.
+  // Text is drawn the same on every machine, and a hidden page is not slowed down.
   '--font-render-hinting=none', '--disable-backgrounding-occluded-windows', '--disable-renderer-backgrounding',
 ];
 
-/// How long to wait for anything, in ms: far more than it takes, so that only a fault gets there.
+/// How long to wait for anything, in ms: far longer than needed, so that only a failure reaches it.
 export const PATIENCE = 30_000;
 
 const isHere = (url) => /^(data|blob|about|file):/.test(url) || ['127.0.0.1', 'localhost'].includes(new URL(url).hostname);
 
-/// Runs a script's work with what the test asked for, and ends the browser whatever comes.
+/// Runs a script with the input from the test, and always ends the browser.
 export async function main(work) {
   const asked = JSON.parse(fs.readFileSync(0, 'utf8'));
   const browser = await chromium.launch({ executablePath: process.env.TRACELOOM_CHROMIUM, args: ARGUMENTS });
@@ -32,9 +32,9 @@ export async function main(work) {
   }
 }
 
-/// A fresh profile of the browser whose pages keep what they complain of.
+/// A fresh browser profile whose pages record their errors.
 ///
-/// `excused` tells which complaints are those of the page's maker.
+/// `excused` decides which errors are known errors of the page itself.
 export async function visit(browser, { excused = () => false, ...options } = {}) {
   const context = await browser.newContext({
     viewport: { width: 1280, height: 720 }, locale: 'en-US', timezoneId: 'UTC', serviceWorkers: 'block', ...options,
@@ -63,7 +63,7 @@ export async function visit(browser, { excused = () => false, ...options } = {})
       return dialog.dismiss();
     });
     page.on('requestfailed', (request) => {
-      // A page takes back what it no longer wants to know.
+      // A page cancels requests that it no longer needs.
       const why = request.failure()?.errorText;
       if (why !== 'net::ERR_ABORTED') complain(`${request.method()} ${request.url()} failed: ${why}`);
     });
@@ -74,7 +74,7 @@ export async function visit(browser, { excused = () => false, ...options } = {})
   return { context, complaints };
 }
 
-/// Waits until a value is as it should be; fails with the last value that it had.
+/// Waits until a value is as expected; fails with the last value.
 export async function until(what, value, isRight) {
   const end = Date.now() + PATIENCE;
   for (let pause = 5; ; pause = Math.min(2 * pause, 100)) {

@@ -1,4 +1,4 @@
-"""Sums up the columns of Arrow files with two readers: one line of JSON for each file named on stdin."""
+"""Sums the columns of Arrow files with two readers: one line of JSON per file named on stdin."""
 
 import json
 import struct

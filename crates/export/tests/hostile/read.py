@@ -1,4 +1,4 @@
-"""Names in files of several formats, as the usual modules read them: a line of JSON for each file named on stdin."""
+"""Names in files of several formats, as the usual modules read them: one line of JSON per file named on stdin."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""Counts what OTLP files hold, with OpenTelemetry's own messages: one line of JSON for each file named on stdin."""
+"""Counts the contents of OTLP files with OpenTelemetry's library: one line of JSON per file named on stdin."""
 
 import json
 import struct
@@ -10,7 +10,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, TracesData
 
 
 def text_of(value):
-    """A value as a text that tells its type."""
+    """A value as a text that includes its type."""
     kind = value.WhichOneof("value")
     if kind is None:
         return "null"
@@ -38,7 +38,7 @@ def attributes_of(message, counts):
 
 
 def resources_of(parts):
-    """What the resources say, each once."""
+    """The distinct resources."""
     texts = set()
     for part in parts:
         counts = Counter()

@@ -1,4 +1,4 @@
-// Opens trace files in Perfetto's page, as a person does, and asks the page.
+// Opens trace files in Perfetto's page, as a person does, and queries the page.
 //
 // Gets {"page": FOLDER, "files": [PATH, …], "queries": [SQL, …], "answers": PATH}; the file of the answers gets one line
 // for each file: {"file": PATH, "error": TEXT or null, "answers": [[[CELL, …], …], …]}.
@@ -30,14 +30,14 @@ function json(value) {
   return JSON.stringify(value) ?? 'null';
 }
 
-/// What the page says whatever is opened: it looks for a native engine and for its maker's people, and knows a directive
-/// that the browser does not.
+/// Errors that the page has for any file: it looks for a native engine and for its developers' server, and uses a
+/// directive that the browser does not know.
 const OWN = /^warning:|127\.0\.0\.1:9001|'navigate-to'/;
 
 await main(async (browser, { page: folder, files, queries, answers }) => {
   let shown = files[0];
   const base = await serve(folder, {
-    // What the page asks the program that brings it.
+    // Requests of the page to the program that serves it.
     '/vizviewer_info': (response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{}'),
     '/file_info': (response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{}'),
     '/localtrace': (response) => sendFile(response, shown),

@@ -7,7 +7,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { main, sendFile, serve, until, visit } from '../../../testkit/browser/browser.mjs';
 
-/// Own and total weight of each frame of a profile; a frame within itself counts once.
+/// Self and total weight of each frame of a profile; a recursive frame counts once.
 function weigh(profile) {
   const [own, total, open] = [new Map(), new Map(), new Map()];
   const add = (map, frame, weight) => map.set(frame, (map.get(frame) ?? 0) + weight);
@@ -36,7 +36,7 @@ function weigh(profile) {
 
 const UNITS = { s: 1e9, ms: 1e6, 'µs': 1e3, ns: 1, B: 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3, '': 1 };
 
-/// Whether a text such as `48.92µs (38%)` is what a weight looks like, to the last digit that it has.
+/// Whether a text such as `48.92µs (38%)` shows a weight, to its last digit.
 function isShown(text, weight) {
   const [, whole, part = '', unit] = /^([\d,]+)(?:\.(\d+))?\s*([a-zµA-Z]*)(?: \(.*%\))?$/.exec(text) ?? assert.fail(`no weight: ${text}`);
   const step = (UNITS[unit] ?? assert.fail(`no unit: ${text}`)) / 10 ** part.length;
@@ -64,7 +64,7 @@ await main(async (browser, { page: folder, files }) => {
   let file = '';
   const base = await serve(folder, { '/profile.json': (response) => sendFile(response, file) });
   for (file of files) {
-    // So high that all rows of the table are in sight.
+    // High enough to show all rows of the table.
     const { context, complaints } = await visit(browser, { viewport: { width: 1280, height: 3000 } });
     const page = await context.newPage();
     const { profiles, shared } = JSON.parse(fs.readFileSync(file, 'utf8'));

@@ -1,11 +1,11 @@
 'use strict';
-// Loads trace files with the original reader and prints what it made of each, one JSON object per line.
+// Loads trace files with WTF's reader and prints the result of each, one JSON object per line.
 // Usage: node load.js MODULE_DIR FILE...
 
 const path = require('path');
 const reader = path.join(process.argv[2], 'node_modules/tracing-framework/build-out/wtf_node_js_compiled.js');
 
-// The reader logs warnings; the answer must stand alone on standard output.
+// The reader logs warnings; standard output must hold only the answer.
 console.log = console.warn = console.error = () => {};
 
 const answer = object => process.stdout.write(JSON.stringify(object) + '\n');
@@ -47,7 +47,7 @@ const zone = zone => {
 };
 
 const load = file => new Promise(done => {
-  // Loaded anew for each file: the reader numbers ranges and bad names over all files of a process.
+  // Loaded again for each file, because the reader numbers ranges and bad names over all files of a process.
   delete require.cache[require.resolve(reader)];
   const wtf = require(reader);
   wtf.db.load(file, db => {
