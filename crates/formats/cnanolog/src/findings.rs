@@ -27,7 +27,7 @@ traceloom_core::rules! { "cnanolog":
     BLOCK_DAMAGED "block-damaged" Error Missing
         "a block of {bytes} bytes is damaged: {reason}; its contents {consequence}";
     BLOCK_LOST "block-lost" Error Missing
-        "no block is here: {reason}; {bytes} bytes are skipped, {consequence}";
+        "no block starts here: {reason}; {bytes} bytes are skipped, {consequence}";
     FLAGS "flags" Warning
         "the header has unknown flags: {found}";
     START_NANOSECONDS "start-nanoseconds" Warning
@@ -35,11 +35,11 @@ traceloom_core::rules! { "cnanolog":
     FREQUENCY "frequency" Warning
         "entries have timestamps but the frequency is 0; ticks are read as nanoseconds";
     DICTIONARY_OFFSET "dictionary-offset" Error
-        "the dictionary should be at {offset}, the file has {bytes} bytes";
+        "the dictionary should be at {offset}, but the file has {bytes} bytes";
     DICTIONARY_OFFSET_ZERO "dictionary-offset-zero" Warning
         "the header does not say where the dictionary is; it was found at {offset}";
     DICTIONARY_MAGIC "dictionary-magic" Error
-        "no dictionary is at {offset}: the magic is {found}, not 0x44494354";
+        "no dictionary at {offset}: the magic is {found}, not 0x44494354";
     DICTIONARY_FOUND "dictionary-found" Warning
         "a dictionary was found at {offset}";
     NO_DICTIONARY "no-dictionary" Error Missing
@@ -53,19 +53,19 @@ traceloom_core::rules! { "cnanolog":
     DICTIONARY_MISFIT "dictionary-misfit" Error Missing
         "the supplied dictionary does not fit: of {entries} entries, {unknown} have unknown ids and {misfits} have other arguments than their sites; {sites} sites are not used";
     DICTIONARY_CUT "dictionary-cut" Error Missing
-        "the dictionary announces {expected} sites, {found} can be read";
+        "the dictionary announces {expected} sites, but {found} can be read";
     DICTIONARY_SIZE "dictionary-size" Warning
-        "the dictionary says that it has {declared} bytes, it has {found}";
+        "the dictionary claims {declared} bytes, but it has {found}";
     LEVELS_CUT "levels-cut" Error Missing
-        "the level section announces {expected} levels, {found} can be read";
+        "the level section announces {expected} levels, but {found} can be read";
     LEVELS_SIZE "levels-size" Warning
-        "the level section says that it has {declared} bytes, it has {found}";
+        "the level section claims {declared} bytes, but it has {found}";
     LEVEL_NAME "level-name" Error
         "the name of level {level} has {bytes} bytes; CNanoLog's decompressor reads at most 31";
     LEVEL_NUMBER "level-number" Note
         "custom level {level} has the number of a built-in one, whose name counts";
     TOO_MANY_ARGUMENTS "too-many-arguments" Error Missing
-        "site {id} has {found} arguments, its type table has room for {most}";
+        "site {id} has {found} arguments, but its type table has room for {most}";
     TYPES_RECOVERED "types-recovered" Warning
         "the type table of site {id} cannot be right: {stored}; from its format and entries it is {recovered}";
     TYPES_UNUSABLE "types-unusable" Warning
@@ -77,7 +77,7 @@ traceloom_core::rules! { "cnanolog":
     UNKNOWN_ID "unknown-id" Error Missing
         "an entry has the unknown id {id}; the dictionary has {sites} sites";
     ENTRY_OVERRUN "entry-overrun" Error Missing
-        "an entry says that it has {bytes} bytes of arguments, {left} are left";
+        "an entry claims {bytes} bytes of arguments, but {left} are left";
     ENTRY_LENGTH "entry-length" Warning
         "an entry claims {bytes} bytes of arguments, but other entries are inside them";
     ZEROS "zeros" Warning Missing
@@ -91,9 +91,9 @@ traceloom_core::rules! { "cnanolog":
     SIGN_LOST "sign-lost" Warning
         "a 64-bit argument of site {id} may have lost its sign when it was packed; the positive number is shown";
     COUNT_MISMATCH "count-mismatch" Warning
-        "the header counts {expected} entries, {found} are there; CNanoLog's decompressor stops after the header's number";
+        "the header counts {expected} entries, but there are {found}; CNanoLog's decompressor stops after the header's number";
     COUNT_WRAPPED "count-wrapped" Note
-        "the header's count of {expected} has wrapped; {found} entries are there";
+        "the header's count of {expected} has wrapped; the file has {found} entries";
     GAP "gap" Warning
         "{bytes} bytes between the sections belong to neither";
     TRAILING "trailing" Note

@@ -30,13 +30,13 @@ traceloom_core::rules! { "easyprofiler":
     DESCRIPTOR_SHORT "descriptor-short" Warning
         "descriptor {index} has {size} bytes, at least 16 are needed; it is skipped";
     DESCRIPTOR_NAME "descriptor-name" Warning
-        "descriptor {index} says that its name has {declared} bytes, it has {found}";
+        "descriptor {index} claims a name of {declared} bytes, but it has {found}";
     DESCRIPTOR_ID "descriptor-id" Note
         "descriptor {index} has the number {id}; blocks refer to its index in the list";
     DESCRIPTOR_TYPE "descriptor-type" Warning
         "descriptor {index} has the unknown type {type}; its records are shown as events";
     DESCRIPTORS_MEMORY "descriptors-memory" Warning
-        "the header gives the descriptors {declared} bytes, they have {found}; easy_profiler overruns its buffer";
+        "the header declares {declared} bytes of descriptors, but they have {found}; easy_profiler overruns its buffer";
     MISSING_NUL "missing-nul" Warning
         "the {what} has no closing NUL";
     SURPLUS "surplus" Note
@@ -60,11 +60,11 @@ traceloom_core::rules! { "easyprofiler":
     VALUE_SHORT "value-short" Warning Missing
         "a value has {size} bytes, at least 34 are needed; it is shown as an event";
     VALUE_SIZE "value-size" Warning
-        "a value says that it has {declared} bytes of data, {found} are there";
+        "a value claims {declared} bytes of data, but {found} are there";
     VALUE_TYPE "value-type" Warning
         "a value has the unknown type {type}";
     VALUE_WIDTH "value-width" Warning Missing
-        "a value has {found} bytes of data, its type {type} needs {needed}; easy_profiler reads beyond them";
+        "a value has {found} bytes of data, but its type {type} needs {needed}; easy_profiler reads beyond them";
     VALUE_TEXT "value-text" Note
         "the text of a value is not UTF-8; it is shown as Latin-1";
     NEGATIVE_DURATION "negative-duration" Warning
@@ -72,15 +72,15 @@ traceloom_core::rules! { "easyprofiler":
     BEFORE_CAPTURE "before-capture" Warning
         "a {what} ended at {end}, before the capture started at {begin}; easy_profiler drops it";
     MEMORY_SIZE "memory-size" Error
-        "the records need more than the {declared} bytes that the header gives them";
+        "the records need more than the {declared} bytes that the header declares";
     TRUNCATED "truncated" Warning Missing
         "the file ends inside a {what}: {needed} bytes needed, {left} left";
     RECORDS_MISSING "records-missing" Error Missing
         "the file ends although thread {thread} announces {left} more records";
     THREADS_MISSING "threads-missing" Warning Missing
-        "the header counts {expected} threads, the file ends after {found}";
+        "the header counts {expected} threads, but the file ends after {found}";
     THREADS_MARK_EARLY "threads-mark-early" Error Missing
-        "the threads end after {found}, the header counts {expected}";
+        "the threads end after {found}, but the header counts {expected}";
     COUNT_MISMATCH "count-mismatch" Error Missing
         "the header counts {expected} blocks and switches, {found} are there";
     TOO_DEEP "too-deep" Error
@@ -92,7 +92,7 @@ traceloom_core::rules! { "easyprofiler":
     DOCUMENT_MARK_U64 "document-mark-u64" Warning
         "the mark after the threads is 8 bytes wide, as in the document; easy_profiler sees 4 surplus bytes";
     DOCUMENT_MARK_U64_BOOKMARKS "document-mark-u64-bookmarks" Error
-        "the mark before the bookmarks is 8 bytes wide, as in the document; easy_profiler takes its end for a bookmark";
+        "the mark before the bookmarks is 8 bytes wide, as in the document; easy_profiler reads its end as a bookmark";
     DOCUMENT_SECOND_MARK "document-second-mark" Warning
         "a second mark follows without bookmarks, as in the document";
     BOOKMARK_SHORT "bookmark-short" Error Missing

@@ -10,7 +10,7 @@ traceloom_core::rules! { "memlyze":
     HEADER_CUT "header-cut" Error Missing
         "the file ends inside the header, after {found} of 256 bytes; the rest counts as zero, and no events follow";
     UNSUPPORTED_VERSION "unsupported-version" Error Missing
-        "the version is {found}, only 1 is known; the events are read as those of version 1";
+        "the version is {found}, but only 1 is known; the events are read as those of version 1";
     RESERVED_NONZERO "reserved-nonzero" Warning
         "reserved bytes of the header are not zero, the first is byte {offset}";
     METADATA_ABSENT "metadata-absent" Warning
@@ -20,7 +20,7 @@ traceloom_core::rules! { "memlyze":
     METADATA_NOT_OBJECT "metadata-not-object" Error Missing
         "the metadata is not a JSON object but {found}";
     METADATA_LENGTH "metadata-length" Error
-        "the header gives the metadata {declared} bytes, the file has {left} there and the JSON ends after {found}; events are read from there";
+        "the header declares {declared} bytes of metadata, the file has {left} there, and the JSON ends after {found}; events are read from there";
     METADATA_SURPLUS "metadata-surplus" Error
         "{bytes} zero bytes follow the metadata's JSON inside its length";
     METADATA_SHAPE "metadata-shape" Warning

@@ -4,7 +4,7 @@
 
 traceloom_core::rules! { "nytprof":
     VERSION_LINE "version-line" Note
-        "the first line says more than the version: {text}";
+        "the first line has text after the version: {text}";
     VERSION_NEWER "version-newer" Warning
         "the file has version {major}.{minor}, newer than 5.0; Devel::NYTProf warns and continues";
     EMPTY_PROFILE "empty-profile" Warning
@@ -20,7 +20,7 @@ traceloom_core::rules! { "nytprof":
     TEXT_LONG "text-long" Warning
         "a text line of {bytes} bytes in the compressed part; Devel::NYTProf corrupts lines above 8192";
     TEXT_STRADDLES "text-straddles" Warning
-        "a text line across a border of 163840 decompressed bytes; Devel::NYTProf loses it";
+        "a text line across a boundary of 163840 decompressed bytes; Devel::NYTProf loses it";
     TICKS_MISSING "ticks-missing" Error Missing
         "the attribute ticks_per_sec is missing; 10000000 is assumed, Devel::NYTProf divides by zero";
     TICKS_ZERO "ticks-zero" Error Missing
@@ -28,15 +28,15 @@ traceloom_core::rules! { "nytprof":
     TICKS_LATE "ticks-late" Warning
         "ticks_per_sec comes after the first statement; Devel::NYTProf divides the statements before it by zero";
     TICKS_CHANGE "ticks-change" Warning
-        "ticks_per_sec changes from {from} to {to}; the times around it do not compare";
+        "ticks_per_sec changes from {from} to {to}; times before and after it are not comparable";
     NV_SIZE "nv-size" Error
         "numbers have {size} bytes; a perl whose numbers have 8 refuses the file";
     NV_SIZE_MISSING "nv-size-missing" Warning
         "the attribute nv_size is missing before the first number; {found} bytes fit";
     NV_SIZE_WRONG "nv-size-wrong" Error
-        "nv_size says {declared}, the numbers have {found} bytes";
+        "nv_size is {declared}, but the numbers have {found} bytes";
     NV_BIG_ENDIAN "nv-big-endian" Warning
-        "numbers are big-endian; Devel::NYTProf takes them for little-endian and shows garbage";
+        "numbers are big-endian; Devel::NYTProf reads them as little-endian and shows garbage";
     NV_NOT_FINITE "nv-not-finite" Warning
         "the number {field} is {value}";
     INTEGER_PADDED "integer-padded" Note
@@ -44,15 +44,15 @@ traceloom_core::rules! { "nytprof":
     STRING_NOT_UTF8 "string-not-utf8" Warning
         "a string is marked as UTF-8 but is not";
     UNKNOWN_TAG "unknown-tag" Error Missing
-        "no record begins with {tag}; {skipped}";
+        "no record starts with {tag}; {skipped}";
     STRING_TAG "string-tag" Error Missing
-        "a string is expected, {tag} is found; the rest cannot be read";
+        "expected a string, found {tag}; the rest cannot be read";
     TRUNCATED "truncated" Error Missing
-        "the file ends inside a {record} record: {needed} bytes needed, {left} left; repair drops the piece and ends the file properly";
+        "the file ends inside a {record} record: {needed} bytes needed, {left} left; repair drops the partial record and ends the file properly";
     ZLIB_HEADER "zlib-header" Error Missing
         "the compressed part is {found}, not zlib";
     ZLIB_TRUNCATED "zlib-truncated" Error Missing
-        "the compressed part ends early: the run was killed or the copy cut; all {bytes} bytes that it gives are read, and repair ends the file properly";
+        "the compressed part ends early: the run was killed or the copy was cut off; all {bytes} decompressed bytes are read, and repair ends the file properly";
     ZLIB_DAMAGED "zlib-damaged" Error Missing
         "the compressed part is damaged ({reason}); {bytes} bytes before that are read";
     ZLIB_CHECKSUM "zlib-checksum" Error Missing
@@ -70,13 +70,13 @@ traceloom_core::rules! { "nytprof":
     FID_REDEFINED "fid-redefined" Warning
         "file {fid} is defined again, as {name}; the last one counts";
     FID_UNDEFINED "fid-undefined" Error Missing
-        "a {record} record is in file {fid}, which is not defined; Devel::NYTProf dies of it";
+        "a {record} record is in file {fid}, which is not defined; Devel::NYTProf dies";
     FID_ZERO "fid-zero" Warning
         "a statement is in file 0, which does not exist";
     FID_STRAY "fid-stray" Warning
         "a {record} record is in file {fid}, which is not defined";
     FID_GAP "fid-gap" Error
-        "file numbers have a hole at {fid}; Devel::NYTProf dies of it";
+        "file numbers have a gap at {fid}; Devel::NYTProf dies";
     EVAL_PARENT "eval-parent" Warning
         "eval {fid} comes before its file {parent}; Devel::NYTProf forgets that they belong together";
     EVAL_SELF "eval-self" Warning
@@ -94,7 +94,7 @@ traceloom_core::rules! { "nytprof":
     SUB_REPEATED "sub-repeated" Warning
         "sub {name} is described again; the one with the lower file number counts";
     SUB_HOMELESS "sub-homeless" Note
-        "subs that are called and not described: {count}; Devel::NYTProf puts them into file 1";
+        "subs that are called but not described: {count}; Devel::NYTProf puts them into file 1";
     SUB_NEGATIVE "sub-negative" Note
         "calls to {name} took {seconds} seconds";
     DEPTH_HUGE "depth-huge" Warning

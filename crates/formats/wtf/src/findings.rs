@@ -14,21 +14,21 @@ traceloom_core::rules! { "wtf":
     LEGACY_HEADER "legacy-header" Error Missing
         "the header of the packed format cannot be read: {what}";
     CHUNK_SHORT "chunk-short" Error Missing
-        "a chunk says that it has {length} bytes, its header and {parts} parts need {needed}";
+        "a chunk claims {length} bytes, but its header and {parts} parts need {needed}";
     CHUNK_CUT "chunk-cut" Error Missing
-        "a chunk says that it has {length} bytes, {left} are there; what is there is read";
+        "a chunk claims {length} bytes, but only {left} are left; these are read";
     CHUNK_OVERLONG "chunk-overlong" Error Missing
-        "a chunk says that it has {length} bytes, and nothing follows them that makes sense; another begins after {left}";
+        "a chunk claims {length} bytes, but nothing after them makes sense; another chunk starts after {left}";
     CHUNK_UNALIGNED "chunk-unaligned" Error
         "a chunk has {length} bytes, which is not a multiple of 4, and another one follows";
     CHUNK_LOST "chunk-lost" Error Missing
         "{bytes} bytes are not a chunk; the next one that makes sense follows them";
     CHUNK_UNKNOWN "chunk-unknown" Warning
-        "a chunk has the unknown type {type}; it is kept and not read";
+        "a chunk has the unknown type {type}; it is kept but not read";
     TRAILING "trailing" Error Missing
         "{bytes} bytes at the end are too few for a chunk";
     PART_UNKNOWN "part-unknown" Warning
-        "a part has the unknown type {type}; it is kept and not read";
+        "a part has the unknown type {type}; it is kept but not read";
     PART_MISPLACED "part-misplaced" Error Missing
         "a {type} part is in a {chunk} chunk";
     PART_PAST_CHUNK "part-past-chunk" Warning
@@ -36,13 +36,13 @@ traceloom_core::rules! { "wtf":
     PART_PAST_END "part-past-end" Error Missing
         "a {type} part extends beyond the end of the file";
     PART_OVERLAP "part-overlap" Warning
-        "a {type} part begins inside another one";
+        "a {type} part starts inside another one";
     PART_LEFT_OUT "part-left-out" Warning Missing
         "a {type} part of {bytes} bytes is left out: too many parts overlap";
     PART_REPLACED "part-replaced" Warning
         "a {type} part is followed by another one of its kind in the same chunk; only the last counts";
     PART_UNALIGNED "part-unaligned" Error
-        "an event buffer does not begin at a multiple of 4 bytes";
+        "an event buffer does not start at a multiple of 4 bytes";
     BUFFER_TAIL "buffer-tail" Error Missing
         "an event buffer has {bytes} bytes, which is not a multiple of 4";
     NO_EVENT_BUFFER "no-event-buffer" Error Missing
@@ -92,7 +92,7 @@ traceloom_core::rules! { "wtf":
     ANY_JSON "any-json" Error
         "{argument} is not JSON: {text}";
     GENERIC_NAME "generic-name" Error
-        "the WTF reader takes the name {name} for a signature and dies of it";
+        "the WTF reader parses the name {name} as a signature and fails";
     ZONE_UNKNOWN "zone-unknown" Error Missing
         "events are in zone {zone}, which was never created";
     JSON_SYNTAX "json-syntax" Error Missing

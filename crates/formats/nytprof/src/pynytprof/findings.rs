@@ -6,7 +6,7 @@ traceloom_core::rules! { "pynytprof":
     ANCESTOR "ancestor" Error
         "the file has the binary header that came before the document's text lines";
     VERSION "version" Error
-        "the first line says {text}, not NYTProf 5 0";
+        "the first line is {text}, not NYTProf 5 0";
     COMMENT_MISSING "comment-missing" Note
         "no comment names Pynytprof as the producer";
     LINE_MALFORMED "line-malformed" Warning
@@ -46,13 +46,13 @@ traceloom_core::rules! { "pynytprof":
     CHUNK_FOREIGN "chunk-foreign" Error
         "there is a chunk {tag}, which the document says is never written";
     CHUNK_UNKNOWN "chunk-unknown" Error Missing
-        "no chunk begins with {tag}; the rest cannot be read";
+        "no chunk starts with {tag}; the rest cannot be read";
     CHUNK_FORM "chunk-form" Error
-        "chunk {tag} holds {form}, not what the document says";
+        "chunk {tag} holds {form}, not its documented contents";
     CHUNK_LENGTH "chunk-length" Error Missing
         "chunk {tag} has {length} bytes, which its records do not fill";
     TRUNCATED "truncated" Error Missing
-        "the file ends inside {what}: {needed} bytes needed, {left} left; repair drops the piece and ends the file properly";
+        "the file ends inside {what}: {needed} bytes needed, {left} left; repair drops the partial data and ends the file properly";
     FLAGS "flags" Warning
         "sub {sid} has the flags {flags}; the document says 0 for now";
     NAME "name" Error Missing
