@@ -7,10 +7,17 @@ use crate::{files, process::root};
 
 /// Phrases that read as if translated, and what to write instead. A phrase stands between spaces or punctuation.
 const REPLACED: &[(&str, &str)] = &[
+    ("all alike", "the same"),
     ("anew", "again, from scratch"),
-    ("are told", "are reported, are listed"),
-    ("are told apart", "are distinguished"),
+    ("as it stands", "unchanged"),
     ("beside", "next to, besides"),
+    ("by way of", "through"),
+    ("dies of", "dies at, crashes on"),
+    ("go on", "continue"),
+    ("goes on", "continues"),
+    ("hands over", "passes"),
+    ("in consequence", "therefore"),
+    ("in turns", "alternating"),
     ("inside of", "inside"),
     ("is no file", "is not a file"),
     ("is no json", "is not JSON"),
@@ -18,16 +25,28 @@ const REPLACED: &[(&str, &str)] = &[
     ("is no number", "is not a number"),
     ("is no object", "is not an object"),
     ("is no trace", "is not a trace"),
-    ("is told", "is reported, is listed"),
+    ("its begin", "its start"),
+    ("looked for", "searched for, expected"),
+    ("mostly", "usually"),
     ("of its own", "its own, separate"),
     ("of their own", "their own, separate"),
+    ("passed over", "skipped, ignored"),
+    ("save for", "except"),
+    ("sticks out", "exceeds, extends beyond"),
     ("stretch", "range"),
     ("stretches", "ranges"),
+    ("taken for", "read as, mistaken for"),
+    ("takes for", "reads as, mistakes for"),
     ("tell apart", "distinguish"),
     ("tells apart", "distinguishes"),
+    ("the begin", "the start"),
     ("the original", "the name of the tool"),
-    ("told apart", "distinguished"),
+    ("to the byte", "byte for byte"),
+    ("told", "reported, listed, distinguished"),
+    ("what is missing", "the missing fields, the losses"),
+    ("what is there", "the existing records"),
     ("what is wrong with it", "problems"),
+    ("what survives what", "what survives a crash"),
     ("who asks", "if you query"),
     ("whoever", "if somebody"),
 ];
@@ -80,8 +99,14 @@ fn pages_use_the_words_of_the_project() {
     let mut found = Vec::new();
     for page in pages() {
         let text = prose(&files::read_text(&page).expect("a page is text")).to_lowercase();
-        for (number, line) in text.lines().enumerate() {
-            for (phrase, instead) in REPLACED.iter().filter(|(phrase, _)| contains(line, phrase)) {
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        for (number, line) in lines.iter().enumerate() {
+            // A phrase may continue on the next line.
+            let next = lines.get(number + 1).copied().unwrap_or_default();
+            let both = format!("{line} {next}");
+            let starts_here = |phrase: &str| contains(&both, phrase) && !contains(next, phrase);
+            for (phrase, instead) in REPLACED.iter().filter(|(phrase, _)| contains(line, phrase) || starts_here(phrase))
+            {
                 found.push(format!("{}:{}: `{phrase}`; write {instead}", page.display(), number + 1));
             }
         }
