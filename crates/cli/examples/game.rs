@@ -13,7 +13,7 @@ fn main() -> Result<()> {
     record(Path::new(&std::env::args().nth(1).unwrap_or_else(|| "game".to_owned())))
 }
 
-/// Plays, and leaves a profile, a trace and a log with the name `base`.
+/// Runs the game and writes a profile, a trace and a log named `base`.
 pub(crate) fn record(base: &Path) -> Result<()> {
     let file = |extension| base.with_extension(extension);
     let guard = Recorder::new().prof(file("prof")).wtf_trace(file("wtf-trace")).clog(file("clog")).start()?;

@@ -22,7 +22,7 @@ fn main() -> Result<()> {
     record(Path::new(&std::env::args().nth(1).unwrap_or_else(|| "service".to_owned())))
 }
 
-/// Serves, and leaves a log and a trace with the name `base`.
+/// Runs the service and writes a log and a trace named `base`.
 pub(crate) fn record(base: &Path) -> Result<()> {
     let file = |extension| base.with_extension(extension);
     let guard = Recorder::new().clog(file("clog")).wtf_trace(file("wtf-trace")).start()?;

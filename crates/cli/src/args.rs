@@ -17,14 +17,14 @@ use traceloom_open::FORMATS;
 /// Opens the traces that no other tool opens: EasyProfiler .prof, NYTProf (Perl's and Pynytprof's), CNanoLog
 /// .clog, Memlyze .mlyze, Web Tracing Framework .wtf-trace.
 ///
-/// Traces may be damaged, compressed (gzip, zstd, lz4), and come from a file or a pipe (`-`). Answers go to standard
-/// output, progress and warnings to standard error.
+/// Traces may be damaged or compressed (gzip, zstd, lz4), and may come from a file or a pipe (`-`). Results go to
+/// standard output; progress and warnings go to standard error.
 #[derive(Debug, Parser)]
 #[command(name = "traceloom", version, max_term_width = 100)]
 #[command(after_help = "\
-All verbs take --color <auto|always|never> and --threads <N>.
+All verbs accept --color <auto|always|never> and --threads <N>.
 
-Other names:
+Aliases:
   tail     log --tail 20
   grep     log --grep
   open     view
@@ -33,15 +33,15 @@ Other names:
 
 Exit codes:
   0  no problems
-  1  severe problems or missing data in a file, a refused file, no match, or a threshold passed
+  1  severe problems, missing data, an unsupported file, no match, or an exceeded threshold
   2  usage or I/O error
 
 Examples:
-  traceloom demo                              sample traces, and questions to ask them
+  traceloom demo                              sample traces, with commands to try
   traceloom capture.prof                      open it in the browser
   traceloom info capture.prof                 contents and problems
-  traceloom check --strict *.prof             does the tool of the format load them?
-  traceloom repair broken.prof good.prof      make it load again
+  traceloom check --strict *.prof             does the format's own tool load them?
+  traceloom repair broken.prof good.prof      make it loadable again
   traceloom log --level warn+ service.clog    a binary log as text
   traceloom dump capture.prof.zst | less      every record with its byte offset")]
 pub(crate) struct Arguments {
@@ -78,7 +78,8 @@ pub(crate) enum Color {
 pub(crate) enum Command {
     /// Show traces in the browser.
     ///
-    /// Serves a page on this machine only and prints its address, which contains a secret; Ctrl-C ends it.
+    /// Serves a page to this machine only and prints its address, which contains a secret token. Ctrl-C stops the
+    /// server.
     #[command(after_help = "\
 Examples:
   traceloom view capture.prof
@@ -94,9 +95,9 @@ Examples:
   zstdcat huge.prof.zst | traceloom info -")]
     Info(files::Info),
 
-    /// Show what matters first: findings, hottest names, slow frames, memory, errors.
+    /// Show the most important facts: findings, hottest names, slow frames, memory, errors.
     ///
-    /// Every list is in order of importance; `stats`, `advise`, `memory`, `log` and `check` have the details.
+    /// Every list is sorted by importance. For details, use `stats`, `advise`, `memory`, `log` and `check`.
     #[command(after_help = "\
 Examples:
   traceloom summary capture.prof
@@ -109,13 +110,13 @@ Examples:
 Examples:
   traceloom dump capture.prof | grep '^ *1234 '
   traceloom dump --json capture.prof | jq 'select(.kind == \"value\")'
-  traceloom dump --resources shaders game.wtf-trace             embedded files, into a folder")]
+  traceloom dump --resources shaders game.wtf-trace             extract embedded files")]
     Dump(files::Dump),
 
     /// List all problems, with byte offsets.
     ///
-    /// Severity error means that the tool of the format refuses the file. `--strict` stops at the first error and exits
-    /// with 1; exit code 0 then means that the tool accepts the file.
+    /// Severity `error` means that the format's own tool rejects the file. `--strict` stops at the first error and
+    /// exits with 1; exit code 0 then means that the tool accepts the file.
     #[command(after_help = "\
 Examples:
   traceloom check capture.prof
@@ -129,22 +130,22 @@ Examples:
   traceloom convert game.prof game.pftrace                     for ui.perfetto.dev
   traceloom convert --to speedscope nytprof.out calls.json     for speedscope.app
   traceloom convert --range 1s..2s game.prof - --to chrome     a time range, to standard output
-  traceloom convert game.prof game.wtf-trace                   another of the formats; losses are reported
-  traceloom convert *.prof runs/ --to parquet                  a store of Parquet files, or adds to it
+  traceloom convert game.prof game.wtf-trace                   another format; losses are reported
+  traceloom convert *.prof runs/ --to parquet                  create or extend a Parquet store
   traceloom convert --list                                     all output formats
   traceloom convert old.prof.gz old.prof                       decompress, byte for byte
   traceloom convert --canonical odd.prof clean.prof            the layout of a clean writer
-  traceloom convert --to easyprofiler:1.3.0 new.prof old.prof  for an older tool; losses are reported")]
+  traceloom convert --to easyprofiler:1.3.0 new.prof old.prof  for an older tool; reports losses")]
     Convert(files::Convert),
 
-    /// Write a file that the tool of the format loads again, and list what is lost.
+    /// Repair a trace so that the format's own tool loads it, and list what is lost.
     #[command(after_help = "\
 Examples:
   traceloom repair crashed.prof repaired.prof
   traceloom repair --dictionary yesterday.clog crashed.clog repaired.clog")]
     Repair(files::Repair),
 
-    /// Write a time range or some threads of a trace.
+    /// Extract a time range or some threads of a trace.
     ///
     /// Times are relative to the start of the capture. Spans that overlap the range are kept; if the format requires
     /// cutting them, a warning says so.
@@ -154,7 +155,7 @@ Examples:
   traceloom slice --thread Main --thread 4243 capture.prof two.prof")]
     Slice(files::Slice),
 
-    /// Write several traces of one format as one.
+    /// Merge several traces of one format into one.
     #[command(override_usage = "traceloom merge [OPTIONS] <IN>... <OUT>")]
     #[command(after_help = "\
 Example:
@@ -163,30 +164,30 @@ Example:
 
     /// Print a log as text, in file order and in UTC.
     ///
-    /// Patterns use the tokens of CNanoLog's text mode: %t date and time, %T short time, %d date, %D time, %r
-    /// seconds since the start, %l level, %L its first letter, %f file, %n line, %m message, %% a percent sign. With
-    /// `--compat` they are those of its decompressor: %t %T (raw ticks) %r %l %f %L (line) %m %%.
+    /// `--pattern` uses the tokens of CNanoLog's text mode: %t date and time, %T short time, %d date, %D time, %r
+    /// seconds since the start, %l level, %L first letter of the level, %f file, %n line, %m message, %% percent sign.
+    /// With `--compat`, it uses the tokens of CNanoLog's decompressor: %t %T (raw ticks) %r %l %f %L (line) %m %%.
     #[command(after_help = "\
 Examples:
   traceloom log service.clog
   traceloom log --level warn+ --since '2025-11-02 14:00' --grep timeout service.clog
   traceloom log --sort --json app-2025-11-*.clog | jq -r .message
-  traceloom log --dictionary yesterday.clog crashed.clog        the process died before it wrote its own
+  traceloom log --dictionary yesterday.clog crashed.clog        a log that lost its dictionary
   traceloom log -f --dictionary yesterday.clog live.clog        print entries as they are written
   traceloom log --grep timeout -C 3 --tail 20 service.clog      the last matches, with context
-  traceloom log --compat service.clog                           the text of CNanoLog's decompressor, to the byte")]
+  traceloom log --compat service.clog                           exactly as CNanoLog prints it")]
     Log(log::Log),
 
     /// Show calls, total and self time, and percentiles by name.
     ///
-    /// Percentiles are exact. A share is the percentage of the self time of all spans.
+    /// Percentiles are exact. Shares are percentages of the self time of all spans.
     #[command(after_help = "\
 Examples:
   traceloom stats capture.prof
   traceloom stats --by thread,parent --sort p99 --limit 20 capture.prof
   traceloom stats --range 1.5s..1.7s capture.prof               a spike
   traceloom stats --histogram Frame capture.prof                the distribution of frame times
-  traceloom stats --value 'Visible objects' --inside Render capture.prof   does the time depend on the value?
+  traceloom stats --value 'Visible objects' --inside Render capture.prof   do they correlate?
   traceloom stats --json capture.prof | jq '.spans[0]'")]
     Stats(figures::Stats),
 
@@ -197,11 +198,11 @@ Examples:
     #[command(after_help = "\
 Examples:
   traceloom diff before.prof after.prof
-  traceloom diff --metric total nytprof.old nytprof.new         the same work in both
-  traceloom diff --baseline old-*.prof --candidate new-*.prof --fail-over 5%   for a build server")]
+  traceloom diff --metric total nytprof.old nytprof.new         if both did the same work
+  traceloom diff --baseline old-*.prof --candidate new-*.prof --fail-over 5%   for CI")]
     Diff(figures::Diff),
 
-    /// Find problems: slow frames, hot names, leaks, error bursts, idle threads; with cause and evidence.
+    /// Find slow frames, hot names, leaks, error bursts and idle threads, with cause and evidence.
     #[command(after_help = "\
 Examples:
   traceloom advise capture.prof
@@ -209,17 +210,18 @@ Examples:
   traceloom advise --json service.mlyze | jq '.advice[].query'")]
     Advise(figures::Advise),
 
-    /// Write a report: one HTML file to send or to keep.
+    /// Write a report as a single HTML file.
     ///
-    /// The file is static, needs no JavaScript, loads nothing and has at most 1 MB. Two traces are compared, as `diff` does,
-    /// and so are the runs of `--baseline` and `--candidate`; any other number of traces is shown one after the other.
+    /// The file is static, self-contained and at most 1 MB, and needs no JavaScript. Two traces are compared as in
+    /// `diff`, and so are the runs of `--baseline` and `--candidate`; any other number of traces is shown one after the
+    /// other.
     #[command(after_help = "\
 Examples:
   traceloom report game.prof -o game.html
   traceloom report before.prof after.prof --fail-over 5% -o change.html
   traceloom report --baseline old*.prof --candidate new*.prof --markdown >> comment.md
   traceloom report --interactive game.prof -o game.html        the viewer with the trace inside
-  traceloom report --source nytprof.out -o lines.html          as nytprofhtml, in one file
+  traceloom report --source nytprof.out -o lines.html          like nytprofhtml, in one file
   traceloom report --json service.clog | jq '.traces[0].verdict'")]
     Report(answers::Report),
 
@@ -232,19 +234,19 @@ Examples:
   traceloom flame --format folded game.prof | head")]
     Flame(answers::Flame),
 
-    /// Show the call tree: who calls what, and what that costs.
+    /// Show the call tree: callers, callees and their cost.
     #[command(after_help = "\
 Examples:
   traceloom tree game.prof
-  traceloom tree --bottom-up --depth 3 nytprof.out      the most expensive functions, and their callers
+  traceloom tree --bottom-up --depth 3 nytprof.out      the hottest functions and their callers
   traceloom tree --focus Update --drop Sleep game.prof
   traceloom tree --by bytes service.mlyze")]
     Tree(answers::Tree),
 
     /// Show the cost of each line next to the source, with callers and callees.
     ///
-    /// For profiles of a line profiler. A hot line is far above the median of its file: green, cyan, yellow and red
-    /// are up to half, one, two and more deviations.
+    /// For line profiles. Colors show how far a line is above the median of its file: green up to half a deviation,
+    /// cyan up to one, yellow up to two, red more.
     #[command(after_help = "\
 Examples:
   traceloom lines nytprof.out
@@ -255,10 +257,10 @@ Examples:
   traceloom lines --dot nytprof.out | dot -Tsvg > calls.svg")]
     Lines(answers::Lines),
 
-    /// Show memory usage, the allocations at the peak, and leaks, of a trace or of a program.
+    /// Show memory usage, allocations at the peak, and leaks of a trace or a program.
     ///
-    /// `traceloom memory -- PROGRAM` runs a program, records every allocation and free with its stack, and then shows the
-    /// answer. The program's exit code is passed on.
+    /// `traceloom memory -- PROGRAM` runs a program, records every allocation and free with its stack, and then shows
+    /// the result. It exits with the exit code of the program.
     #[command(after_help = "\
 Examples:
   traceloom memory -- ./service --once
@@ -269,7 +271,8 @@ Examples:
 
     /// Run SQL queries on one trace or many.
     ///
-    /// Without a query, a prompt starts. All formats fill the same tables: `traceloom query FILE 'show tables'` lists them.
+    /// Without a query, starts an interactive prompt. All formats fill the same tables;
+    /// `traceloom query FILE 'show tables'` lists them.
     #[command(override_usage = "traceloom query [OPTIONS] <FILE>... [SQL]")]
     #[command(after_help = "\
 Examples:
@@ -277,14 +280,14 @@ Examples:
   traceloom query 'runs/*.prof' --file slow-frames.sql --format csv > slow.csv
   traceloom query game.prof service.clog 'select s.name, l.message from logs l join spans s
     on l.ts_ns between s.ts_ns and s.ts_ns + s.dur_ns'        both on one time axis
-  traceloom query game.prof                                   a prompt")]
+  traceloom query game.prof                                   interactive prompt")]
     Query(answers::Query),
 
-    /// Add traces of a fleet to a store that is partitioned by day, host and build.
+    /// Add traces to a fleet store, partitioned by day, host and build.
     ///
-    /// Folders are searched for files. Content that the store has is skipped, so the same command can be run again after it
-    /// was interrupted. Files that cannot be read go to the table `quarantine`; damaged traces are added as far as they can be
-    /// read.
+    /// Folders are searched for files. Traces that are already in the store are skipped, so an interrupted command can
+    /// be run again. Unreadable files are listed in the table `quarantine`; of damaged traces, the readable part is
+    /// added.
     #[command(
         override_usage = "traceloom ingest [OPTIONS] <SRC>... <STORE>\n       traceloom ingest --compact <STORE>"
     )]
@@ -296,10 +299,10 @@ Examples:
   traceloom query fleet/ 'select path, finding from quarantine'")]
     Ingest(fleet::Ingest),
 
-    /// Show how long a name takes per day and build in the store of a fleet, and where that changed.
+    /// Show how long a name takes per day and build in a fleet store, and when it changed.
     ///
-    /// Without a name, lists the names that changed for good. Percentiles are of all calls, within 0.8 %; ± is the noise
-    /// between traces, and a change has to stand out from it.
+    /// Without a name, lists the names with a lasting change. Percentiles cover all calls, within 0.8 %. ± is the noise
+    /// between traces; smaller changes do not count.
     #[command(after_help = "\
 Examples:
   traceloom trend fleet/                                        what changed, and when
@@ -307,20 +310,20 @@ Examples:
   traceloom trend fleet/ Render --json | jq '.names[0].changes'")]
     Trend(fleet::Trend),
 
-    /// Compare two builds in the store of a fleet: slower, faster, new and removed names.
+    /// Compare two builds in a fleet store: slower, faster, new and removed names.
     ///
-    /// Each trace is a run; differences are tested against the noise between traces, as `diff` does.
+    /// Each trace is a run; differences are tested against the noise between traces, as in `diff`.
     #[command(after_help = "\
 Examples:
   traceloom regressions fleet/ --baseline 4.1 --candidate 4.2
-  traceloom regressions fleet/ --baseline 4.1 --candidate 4.2 --fail-over 5%   for a build server")]
+  traceloom regressions fleet/ --baseline 4.1 --candidate 4.2 --fail-over 5%   for CI")]
     Regressions(fleet::Regressions),
 
-    /// Capture a running program that has EasyProfiler inside.
+    /// Capture a running program that uses EasyProfiler.
     ///
-    /// Connects to the program, starts a capture, and shows the frame time until Ctrl-C, Enter or `--for` ends it. The
-    /// program serves one client at a time; if the connection is lost, the capture goes on in the program, and this
-    /// command connects again.
+    /// Connects to the program, starts a capture, and shows the frame time until Ctrl-C, Enter or `--for` ends the
+    /// capture. The program serves one client at a time. If the connection is lost, the program continues the capture,
+    /// and this command reconnects.
     #[command(after_help = "\
 Examples:
   traceloom capture                                             this machine, port 28077
@@ -329,11 +332,11 @@ Examples:
   traceloom capture --set Physics=off-recursive --for 5s")]
     Capture(live::Capture),
 
-    /// Show the hottest names: of the last seconds of a running program, or of a trace.
+    /// Show the hottest names of a trace, or of the last seconds of a running program.
     ///
-    /// A program with EasyProfiler inside is captured again and again for two seconds, one that serves what it records is
-    /// watched for as long, and the statistics are redrawn. So are the last seconds of a trace that a program still writes,
-    /// on a terminal or with `--rounds`. Any other trace is shown as `stats` shows it, with 20 rows.
+    /// The statistics are redrawn every two seconds, from captures of a program that uses EasyProfiler or from the
+    /// stream of a program that serves its trace. A trace that is still being written is also redrawn, on a terminal or
+    /// with `--rounds`. Any other trace is shown as in `stats`, with 20 rows.
     #[command(override_usage = "traceloom top [OPTIONS] <HOST:PORT|SOCKET|FILE...>")]
     #[command(after_help = "\
 Examples:
@@ -342,7 +345,7 @@ Examples:
   traceloom top capture.prof")]
     Top(live::Top),
 
-    /// Write a sample trace of each format, list questions to ask it, and open all of them in the browser.
+    /// Write a sample trace of each format, list commands to try, and open all of them in the browser.
     ///
     /// Also runs a game loop and a service that record themselves, and keeps their traces in the same folder.
     #[command(after_help = "\
@@ -353,13 +356,13 @@ Examples:
 
     /// Serve an assistant over the Model Context Protocol.
     ///
-    /// Reads only the given files and what is below the given folders, and writes only below the folders of --allow.
-    /// Speaks over standard input and output; with --http, on a port of this machine only, with a secret token.
+    /// Reads only the given files and folders, and writes only to the folders of --allow. Communicates over standard
+    /// input and output; with --http, over a local port, protected by a secret token.
     #[command(after_help = "\
 Examples:
   traceloom mcp capture.prof
-  traceloom mcp --allow ~/traces               may also write slices and conversions there
-  traceloom mcp --allow . --http               prints the address and the token")]
+  traceloom mcp --allow ~/traces               also allow writing there
+  traceloom mcp --allow . --http               print the address and the token")]
     Mcp(answers::Mcp),
 
     /// Print a page that teaches an assistant this program.
@@ -374,7 +377,7 @@ Example:
   traceloom completions bash > ~/.local/share/bash-completion/completions/traceloom")]
     Completions(Completions),
 
-    /// Print the manual page of the program or of one verb.
+    /// Print the manual page of the program or of a verb.
     #[command(after_help = "\
 Examples:
   traceloom man > traceloom.1 && man ./traceloom.1

@@ -74,7 +74,7 @@ impl Access {
         match fs::symlink_metadata(&place) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(place),
             Err(error) => Err(Error::from(error).in_file(path)),
-            Ok(_) => Err(refuse("exists already; choose another name")),
+            Ok(_) => Err(refuse("already exists; choose another name")),
         }
     }
 }

@@ -43,7 +43,7 @@ pub(crate) fn caution(report: &Report) -> String {
     let [before, after] = report.runs;
     if report.knows_noise() {
         return format!(
-            "{before} runs before, {after} after; about 5 in 100 of the listed differences are chance at most."
+            "{before} runs before, {after} after; at most about 5 % of the listed differences are due to chance."
         );
     }
     "With one run on each side, run-to-run noise is unknown; ± is the spread within a run.".to_owned()

@@ -1,4 +1,4 @@
-//! Other names of verbs, and the verb that a file alone stands for.
+//! Aliases of verbs, and the verb to use if only a file is given.
 
 use std::{ffi::OsString, path::Path};
 
@@ -6,7 +6,7 @@ use traceloom_core::{Error, Result};
 
 use super::command;
 
-/// Other names of verbs, with arguments that the user may give as well.
+/// Aliases of verbs, with arguments that the user may override.
 static ALIASES: &[(&str, &[&str])] = &[
     ("grep", &["log", "--grep"]),
     ("open", &["view"]),
@@ -15,7 +15,7 @@ static ALIASES: &[(&str, &[&str])] = &[
     ("version", &["--version"]),
 ];
 
-/// Words that people try, and the verb that they mean.
+/// Words that users may try, and the verb that each of them means.
 static MEANT: &[(&str, &str)] = &[
     ("cat", "log"),
     ("compare", "diff"),
@@ -34,7 +34,7 @@ static MEANT: &[(&str, &str)] = &[
     ("verify", "check"),
 ];
 
-/// Replaces other names of verbs; `traceloom FILE` means `traceloom VERB FILE`, with the verb that is the default here.
+/// Replaces aliases of verbs. `traceloom FILE` becomes `traceloom VERB FILE`, with the given default verb.
 pub(crate) fn with_verb(arguments: impl Iterator<Item = OsString>, verb: &str) -> Result<Vec<OsString>> {
     let mut arguments: Vec<OsString> = arguments.collect();
     let Some(first) = arguments.get(1).map(|first| first.to_string_lossy().into_owned()) else { return Ok(arguments) };

@@ -9,27 +9,28 @@ use traceloom_core::{TimeRange, parse_duration};
 
 #[derive(Args, Debug)]
 pub(crate) struct View {
-    /// Traces, on one time axis.
+    /// Traces, shown on one time axis.
     #[arg(required_unless_present = "live", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Show a trace while it is written: the file, or where the program serves it (HOST:PORT, or the path of a socket).
+    /// Show a trace while it is being written: its file, or the address of the program that serves it (HOST:PORT or the
+    /// path of a socket).
     #[arg(long, value_name = "FILE|ADDRESS")]
     pub(crate) live: Option<String>,
-    /// File for everything that a program sends (default: live.wtf-trace, or live.prof if it has EasyProfiler inside).
+    /// Save everything that the program sends to this file (default: live.wtf-trace, or live.prof with EasyProfiler).
     ///
-    /// A program that comes back gets another file, such as `live-2.wtf-trace`.
+    /// If the program is restarted, a new file such as `live-2.wtf-trace` is written.
     #[arg(short, long, value_name = "FILE", requires = "live")]
     pub(crate) output: Option<PathBuf>,
-    /// File with the token of the program, or `-` (default: $TRACELOOM_TOKEN, or the file that the program left).
+    /// File with the token of the program, or `-` (default: $TRACELOOM_TOKEN, or the file that the program wrote).
     #[arg(long, value_name = "FILE", requires = "live")]
     pub(crate) token_file: Option<PathBuf>,
-    /// Keep spans of the last so much time in memory.
+    /// Keep spans of this recent time in memory.
     #[arg(long = "keep", value_name = "TIME", value_parser = parse_duration, default_value = "10m", requires = "live")]
     pub(crate) keep_ns: i64,
-    /// Keep spans of so many bytes in memory, about.
+    /// Keep about this many bytes of spans in memory.
     #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "1GB", requires = "live")]
     pub(crate) keep_bytes: u64,
-    /// Print the address, and do not open the browser.
+    /// Print the address without opening the browser.
     #[arg(long)]
     pub(crate) no_open: bool,
     /// Port to listen on (0: any free one).
@@ -41,13 +42,13 @@ pub(crate) struct View {
 
 #[derive(Args, Debug)]
 pub(crate) struct Mcp {
-    /// Traces, and folders of traces, that the assistant may read.
+    /// Traces and folders of traces that the assistant may read.
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Folder below which the assistant may read and write.
+    /// Folder that the assistant may read from and write to.
     #[arg(long = "allow", value_name = "DIR")]
     pub(crate) allowed: Vec<PathBuf>,
-    /// Serve over HTTP on this machine, instead of standard input and output.
+    /// Serve over HTTP on this machine instead of standard input and output.
     #[arg(long)]
     pub(crate) http: bool,
     /// Port for --http (0: any free one).
@@ -60,7 +61,7 @@ pub(crate) struct Flame {
     /// Traces, added together.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// An SVG image, or one line per stack for other tools.
+    /// Output format.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) format: FlameFormat,
     /// Meaning of the width of a frame.
@@ -69,7 +70,7 @@ pub(crate) struct Flame {
     /// Invert the graph: start at the leaves and show their callers.
     #[arg(long)]
     pub(crate) reversed: bool,
-    /// Outermost frames at the top.
+    /// Draw outermost frames at the top.
     #[arg(long)]
     pub(crate) icicle: bool,
     /// Group by thread.
@@ -90,10 +91,10 @@ pub(crate) struct Tree {
     /// Traces, added together.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Start at the functions that have the weight and show their callers.
+    /// Invert the tree: start at the functions with the most weight and show their callers.
     #[arg(long)]
     pub(crate) bottom_up: bool,
-    /// Only what this name calls; may be repeated.
+    /// Show only the calls made by this name; may be repeated.
     #[arg(long, value_name = "NAME")]
     pub(crate) focus: Vec<String>,
     /// Add everything that this name calls to its self weight; may be repeated.
@@ -143,18 +144,18 @@ pub(crate) enum FlameWeight {
     /// Nanoseconds from start to end.
     #[default]
     Time,
-    /// Self time, as the trace has it.
+    /// Self time as stored in the trace.
     #[value(name = "self")]
     SelfTime,
     /// Calls, or allocations.
     Count,
-    /// Bytes that were allocated.
+    /// Bytes allocated.
     Bytes,
-    /// Bytes in use when most memory was in use.
+    /// Bytes in use at the memory peak.
     Peak,
-    /// Bytes that were never freed.
+    /// Bytes never freed.
     Leaked,
-    /// Bytes that the next event freed.
+    /// Bytes freed by the next event.
     Temporary,
 }
 
@@ -163,10 +164,10 @@ pub(crate) struct Report {
     /// Traces; two of them are compared.
     #[arg(required_unless_present = "baseline", conflicts_with_all = ["baseline", "candidate"], value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Runs before, one trace each.
+    /// Runs before the change, one trace each.
     #[arg(long, num_args = 1.., value_name = "FILE", requires = "candidate")]
     pub(crate) baseline: Vec<PathBuf>,
-    /// Runs after, one trace each.
+    /// Runs after the change, one trace each.
     #[arg(long, num_args = 1.., value_name = "FILE", requires = "baseline")]
     pub(crate) candidate: Vec<PathBuf>,
     /// Exit with 1 if anything got worse by more than this, such as `5%`.
@@ -175,22 +176,22 @@ pub(crate) struct Report {
     /// Output file; `-` is standard output.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub(crate) output: PathBuf,
-    /// Add the source of a line profile, with the figures, callers and callees of each line.
+    /// Add the source of a line profile, with the costs, callers and callees of each line.
     #[arg(long)]
     pub(crate) source: bool,
     /// Folder with the source, if the profile does not contain it.
     #[arg(long, value_name = "DIR", requires = "source")]
     pub(crate) source_dir: Option<PathBuf>,
-    /// Markdown, for a comment on a pull request.
+    /// Write Markdown, for a comment on a pull request.
     #[arg(long, conflicts_with = "source")]
     markdown: bool,
     /// One JSON object.
     #[arg(long, conflicts_with = "markdown")]
     json: bool,
-    /// The viewer with the traces inside, as one HTML file that needs no server.
+    /// Write the viewer with the traces as one HTML file that needs no server.
     #[arg(long, conflicts_with_all = ["markdown", "json", "baseline", "candidate", "fail_over"])]
     pub(crate) interactive: bool,
-    /// Largest interactive file; a trace that does not fit is cut, which is reported.
+    /// Size limit of the interactive file; a trace that does not fit is cut, with a warning.
     #[arg(long, value_name = "SIZE", default_value = "50MB", value_parser = parse_size, requires = "interactive")]
     pub(crate) max_size: u64,
     #[command(flatten)]
@@ -217,7 +218,7 @@ impl Report {
 
 #[derive(Args, Debug)]
 pub(crate) struct Lines {
-    /// The profile, of NYTProf or Pynytprof.
+    /// A profile from NYTProf or Pynytprof.
     #[arg(value_name = "TRACE")]
     pub(crate) trace: PathBuf,
     /// List the source files whose names contain this text (default: the slowest one).
@@ -232,7 +233,7 @@ pub(crate) struct Lines {
     /// Folder with the source, if the profile does not contain it.
     #[arg(long, value_name = "DIR")]
     pub(crate) source_dir: Option<PathBuf>,
-    /// List equal string evals of one place separately.
+    /// List identical string evals of a line separately.
     #[arg(long)]
     pub(crate) separate_evals: bool,
     /// List the subs: calls, time, recursion, source.
@@ -241,13 +242,13 @@ pub(crate) struct Lines {
     /// List the packages.
     #[arg(long, group = "shape")]
     pub(crate) packages: bool,
-    /// The call graph, for Graphviz.
+    /// Write the call graph for Graphviz.
     #[arg(long, group = "shape", conflicts_with = "json")]
     pub(crate) dot: bool,
-    /// The output of nytprofcsv: one file per source file, into the folder given with `-o`.
+    /// Write the output of nytprofcsv: one file per source file, in the folder given with `-o`.
     #[arg(long, group = "shape", conflicts_with = "json")]
     pub(crate) csv: bool,
-    /// The output of nytprofcg, for KCachegrind.
+    /// Write the output of nytprofcg, for KCachegrind.
     #[arg(long, group = "shape", conflicts_with = "json")]
     pub(crate) callgrind: bool,
     /// Rows of each list.
@@ -269,9 +270,9 @@ pub(crate) enum LineLevel {
     /// By line.
     #[default]
     Line,
-    /// By first line of the block.
+    /// By the first line of the block.
     Block,
-    /// By first line of the sub.
+    /// By the first line of the sub.
     Sub,
 }
 
@@ -280,16 +281,16 @@ pub(crate) struct Memory {
     /// Traces with allocations.
     #[arg(required_unless_present = "program", conflicts_with = "program", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// A program to run, and its arguments; its allocations are recorded.
+    /// Program to run and its arguments; its allocations are recorded.
     #[arg(last = true, value_name = "PROGRAM")]
     pub(crate) program: Vec<OsString>,
-    /// Where to record the program's allocations (default: `PROGRAM.PID.mlyze`).
+    /// File for the program's allocations (default: `PROGRAM.PID.mlyze`).
     #[arg(short, long, value_name = "FILE", requires = "program")]
     pub(crate) output: Option<PathBuf>,
-    /// Record one allocation per so many bytes, such as `512kB`; sizes are then estimates.
+    /// Sample one allocation per this many bytes, such as `512kB`; sizes are then estimates.
     #[arg(long, value_name = "SIZE", requires = "program", value_parser = parse_size)]
     pub(crate) sample: Option<u64>,
-    /// Pack the recorded file with LZ4; only Traceloom reads it.
+    /// Compress the recorded file with LZ4; only Traceloom can read it.
     #[arg(long, requires = "program")]
     pub(crate) lz4: bool,
     /// Also list the memory in use at this time, such as `1.5s`.
@@ -298,7 +299,7 @@ pub(crate) struct Memory {
     /// Rows of each list.
     #[arg(long, default_value_t = 10, value_name = "N")]
     pub(crate) limit: usize,
-    /// Points of the usage curve.
+    /// Number of points of the usage curve.
     #[arg(long, default_value_t = 60, value_name = "N")]
     pub(crate) points: usize,
     /// One JSON object.
@@ -311,7 +312,7 @@ pub(crate) struct Memory {
 #[derive(Args, Debug)]
 #[cfg_attr(not(feature = "sql"), allow(dead_code))]
 pub(crate) struct Query {
-    /// Traces, folders of traces, quoted patterns such as `'*.prof'`, stores; then the query.
+    /// Traces, folders of traces, quoted patterns such as `'*.prof'`, or stores; then the query.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) words: Vec<OsString>,
     /// Read the query from a file; `-` is standard input.
@@ -323,34 +324,34 @@ pub(crate) struct Query {
     /// Output file; `-` is standard output.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub(crate) output: PathBuf,
-    /// Print the query plan instead.
+    /// Print the query plan instead of the result.
     #[arg(long, conflicts_with = "cluster")]
     pub(crate) explain: bool,
-    /// Let a cluster answer, whose scheduler is at this URL; needs `traceloom-cluster`.
+    /// Run the query on the cluster whose scheduler is at this URL; needs `traceloom-cluster`.
     #[arg(long, value_name = "URL")]
     pub(crate) cluster: Option<String>,
     /// Shift the times of a trace, as in `game.prof=+1.5s`; may be repeated.
     #[arg(long = "offset", value_name = "FILE=±TIME", value_parser = parse_offset)]
     pub(crate) offsets: Vec<(PathBuf, i64)>,
-    /// Keep the times of each file, even if traces share a clock.
+    /// Do not align the times of traces that share a clock.
     #[arg(long)]
     pub(crate) no_align: bool,
-    /// Memory limit, such as `512MB`; beyond it, queries use temporary files.
+    /// Memory limit, such as `512MB`; above it, queries use temporary files.
     #[arg(long, value_name = "SIZE", default_value = "1GB", value_parser = parse_size)]
     pub(crate) memory: u64,
     #[command(flatten)]
     pub(crate) reading: Reading,
 }
 
-/// How the rows of an answer are written.
+/// How the rows of a result are written.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub(crate) enum QueryFormat {
-    /// For people.
+    /// Aligned text.
     #[default]
     Table,
     /// Comma-separated values with a header.
     Csv,
-    /// One JSON object per row; NaN and infinities are texts.
+    /// One JSON object per row; NaN and infinities are strings.
     Json,
     /// A Parquet file.
     Parquet,
@@ -358,7 +359,7 @@ pub(crate) enum QueryFormat {
     Arrow,
 }
 
-/// Reads `game.prof=+1.5s`.
+/// Parses `game.prof=+1.5s`.
 fn parse_offset(text: &str) -> Result<(PathBuf, i64), String> {
     let (path, time) = text
         .rsplit_once('=')
@@ -366,7 +367,7 @@ fn parse_offset(text: &str) -> Result<(PathBuf, i64), String> {
     Ok((path.into(), parse_duration(time.strip_prefix('+').unwrap_or(time)).map_err(|error| error.to_string())?))
 }
 
-/// Reads `512MB`, `2GB` or a number of bytes.
+/// Parses `512MB`, `2GB` or a number of bytes.
 fn parse_size(text: &str) -> Result<u64, String> {
     let wrong = || format!("`{text}` is not a size; expected something like `512MB` or `2GB`");
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());

@@ -13,8 +13,8 @@ pub(crate) struct Stats {
     /// Traces, added together; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Group by these besides the name.
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT,…")]
+    /// Group by these keys in addition to the name.
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "KEY,…")]
     pub(crate) by: Vec<By>,
     /// Only spans that start in this time range, such as `1.5s..1.7s`, `..250ms` or `3s..`.
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
@@ -22,8 +22,8 @@ pub(crate) struct Stats {
     /// Only this name; may be repeated.
     #[arg(long = "name", value_name = "NAME")]
     pub(crate) names: Vec<String>,
-    /// Sort by this, the largest first.
-    #[arg(long, value_enum, default_value_t, value_name = "WHAT")]
+    /// Sort by this key, largest first.
+    #[arg(long, value_enum, default_value_t, value_name = "KEY")]
     pub(crate) sort: Sort,
     /// Rows of each list (default: 20 on a terminal, otherwise all).
     #[arg(long, value_name = "N")]
@@ -31,10 +31,10 @@ pub(crate) struct Stats {
     /// Show a histogram of the durations of this name.
     #[arg(long, value_name = "NAME", conflicts_with = "value")]
     pub(crate) histogram: Option<String>,
-    /// Correlate this value with the durations of the spans around it.
+    /// Correlate this value with the durations of the enclosing spans.
     #[arg(long, value_name = "NAME", requires = "inside")]
     pub(crate) value: Option<String>,
-    /// Name of the spans for `--value`.
+    /// Name of the enclosing spans for `--value`.
     #[arg(long, value_name = "NAME", requires = "value")]
     pub(crate) inside: Option<String>,
     /// One JSON object.
@@ -51,13 +51,13 @@ pub(crate) enum By {
     Category,
     /// Source file.
     File,
-    /// The frame around it, or the outermost span of its thread.
+    /// Enclosing frame, or outermost span of the thread.
     Frame,
     /// Source file and line.
     Line,
-    /// The name of the span around it.
+    /// Name of the enclosing span.
     Parent,
-    /// Its thread.
+    /// Thread.
     Thread,
 }
 
@@ -74,18 +74,18 @@ impl From<By> for stats::By {
     }
 }
 
-/// What rows are sorted by.
+/// The sort key of rows.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub(crate) enum Sort {
     /// Number of calls.
     Calls,
-    /// The longest.
+    /// Longest duration.
     Max,
-    /// The mean.
+    /// Mean duration.
     Mean,
-    /// The alphabet.
+    /// Name, in alphabetical order.
     Name,
-    /// The median.
+    /// Median.
     P50,
     /// 95th percentile.
     P95,
@@ -117,16 +117,16 @@ impl From<Sort> for stats::Sort {
 
 #[derive(Args, Debug)]
 pub(crate) struct Diff {
-    /// The trace before.
+    /// Trace before the change.
     #[arg(value_name = "A", required_unless_present = "baseline", conflicts_with_all = ["baseline", "candidate"])]
     pub(crate) before: Option<PathBuf>,
-    /// The trace after.
+    /// Trace after the change.
     #[arg(value_name = "B", required_unless_present = "baseline")]
     pub(crate) after: Option<PathBuf>,
-    /// Runs before, one trace each.
+    /// Runs before the change, one trace each.
     #[arg(long, num_args = 1.., value_name = "FILE", requires = "candidate")]
     pub(crate) baseline: Vec<PathBuf>,
-    /// Runs after, one trace each.
+    /// Runs after the change, one trace each.
     #[arg(long, num_args = 1.., value_name = "FILE", requires = "baseline")]
     pub(crate) candidate: Vec<PathBuf>,
     #[command(flatten)]
@@ -138,16 +138,16 @@ pub(crate) struct Diff {
 /// How two sets of runs are compared and shown.
 #[derive(Args, Debug)]
 pub(crate) struct Comparison {
-    /// Compare this: `mean` for runs of different length, `total` if all do the same work.
-    #[arg(long, value_enum, default_value_t, value_name = "WHAT")]
+    /// Metric to compare: `mean` for runs of different lengths, `total` if all do the same work.
+    #[arg(long, value_enum, default_value_t, value_name = "METRIC")]
     pub(crate) metric: Metric,
     /// Exit with 1 if anything got worse by more than this, such as `5%`.
     #[arg(long, value_name = "PERCENT", value_parser = parse_part)]
     pub(crate) fail_over: Option<f64>,
-    /// Changes below this count as equal.
+    /// Treat smaller changes as equal.
     #[arg(long, default_value = "1%", value_name = "PERCENT", value_parser = parse_part)]
     pub(crate) least_change: f64,
-    /// Leave out names with a smaller share on both sides.
+    /// Omit names with a smaller share on both sides.
     #[arg(long, default_value = "0%", value_name = "PERCENT", value_parser = parse_part)]
     pub(crate) least_share: f64,
     /// Also show unchanged names.
@@ -181,7 +181,7 @@ pub(crate) enum Metric {
     /// Mean time per call.
     #[default]
     Mean,
-    /// The median.
+    /// Median.
     P50,
     /// 95th percentile.
     P95,
@@ -213,10 +213,10 @@ pub(crate) struct Advise {
     /// Traces; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Time that a frame may take.
+    /// Time budget of a frame.
     #[arg(long, default_value = "16.667ms", value_name = "TIME", value_parser = parse_duration)]
     pub(crate) budget: i64,
-    /// Share of the busy time from which on a name is hot.
+    /// Share of the busy time above which a name is hot.
     #[arg(long, default_value = "10%", value_name = "PERCENT", value_parser = parse_part)]
     pub(crate) hot: f64,
     /// A slow frame takes at least this many times the median.
@@ -247,10 +247,10 @@ pub(crate) struct Summary {
     pub(crate) reading: Reading,
 }
 
-/// Rows of each list of a summary.
+/// Rows per list of a summary.
 pub(crate) const SUMMARY_ROWS: usize = 8;
 
-/// Reads `5%` or `5` as 0.05.
+/// Parses `5%` or `5` as 0.05.
 pub(super) fn parse_part(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').unwrap_or(text).trim();
     let percent = number.parse::<f64>().ok().filter(|percent| percent.is_finite() && *percent >= 0.0);
@@ -259,7 +259,7 @@ pub(super) fn parse_part(text: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("`{text}` is not a percentage; expected something like `5%`"))
 }
 
-/// Reads a factor of at least 1.
+/// Parses a factor of at least 1.
 fn parse_times(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('x').unwrap_or(text);
     let times = number.parse::<f64>().ok().filter(|times| times.is_finite() && *times >= 1.0);

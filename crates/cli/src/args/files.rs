@@ -33,7 +33,7 @@ pub(crate) struct Dump {
     /// Stop after this many records.
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u64>,
-    /// Write the embedded resources of a Web Tracing Framework trace into this folder, and list them instead.
+    /// List the embedded resources of a Web Tracing Framework trace instead, and write them to this folder.
     #[arg(long, value_name = "DIR", conflicts_with = "limit")]
     pub(crate) resources: Option<PathBuf>,
     #[command(flatten)]
@@ -45,7 +45,7 @@ pub(crate) struct Check {
     /// Traces; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// The verdict of the tool of the format: stop at the first error.
+    /// Stop at the first error, as the format's own tool does.
     #[arg(long)]
     pub(crate) strict: bool,
     /// One JSON object per file.
@@ -57,22 +57,22 @@ pub(crate) struct Check {
 
 #[derive(Args, Debug)]
 pub(crate) struct Convert {
-    /// Traces to read, then the file to write; `-` is standard input or output. Several traces become one.
+    /// Traces to read, then the file to write; `-` is standard input or output. Several traces are merged.
     #[arg(required_unless_present = "list", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Output format, such as `perfetto` or `easyprofiler:1.3.0` (default: by the extension of OUT).
+    /// Output format, such as `perfetto` or `easyprofiler:1.3.0` (default: from the extension of OUT).
     #[arg(long, value_name = "ID[:VARIANT]")]
     pub(crate) to: Option<String>,
-    /// Use the layout of a clean writer: correct counts, no surplus bytes.
+    /// Write the canonical layout: correct counts, no surplus bytes.
     #[arg(long)]
     pub(crate) canonical: bool,
-    /// Only this time range, such as `1.5s..1.7s`; spans that overlap it are kept whole.
+    /// Keep only this time range, such as `1.5s..1.7s`; spans that overlap it are kept whole.
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
     pub(crate) range: Option<TimeRange>,
-    /// Only this thread, by number or name; may be repeated.
+    /// Keep only this thread, by number or name; may be repeated.
     #[arg(long = "thread", value_name = "THREAD")]
     pub(crate) threads: Vec<String>,
-    /// List the output formats and the tables that each of them holds.
+    /// List the output formats and the tables that each can hold.
     #[arg(long)]
     pub(crate) list: bool,
     #[command(flatten)]
@@ -81,10 +81,10 @@ pub(crate) struct Convert {
 
 #[derive(Args, Debug)]
 pub(crate) struct Repair {
-    /// The broken trace; `-` is standard input.
+    /// The damaged trace; `-` is standard input.
     #[arg(value_name = "IN")]
     pub(crate) input: PathBuf,
-    /// Where to write; `-` is standard output.
+    /// Output file; `-` is standard output.
     #[arg(value_name = "OUT")]
     pub(crate) output: PathBuf,
     /// Another log of the same program, for a CNanoLog file that has no dictionary.
@@ -99,13 +99,13 @@ pub(crate) struct Slice {
     /// The trace; `-` is standard input.
     #[arg(value_name = "IN")]
     pub(crate) input: PathBuf,
-    /// Where to write; `-` is standard output.
+    /// Output file; `-` is standard output.
     #[arg(value_name = "OUT")]
     pub(crate) output: PathBuf,
     /// Time range, such as `1.5s..1.7s`, `..250ms` or `3s..`.
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
     pub(crate) range: Option<TimeRange>,
-    /// A thread to keep, by number or name; may be repeated.
+    /// Thread to keep, by number or name; may be repeated.
     #[arg(long = "thread", value_name = "THREAD")]
     pub(crate) threads: Vec<String>,
     #[command(flatten)]

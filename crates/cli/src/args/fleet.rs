@@ -11,10 +11,10 @@ use super::{
 
 #[derive(Args, Debug)]
 pub(crate) struct Ingest {
-    /// Traces and folders of traces, then the store; created if needed.
+    /// Traces and folders of traces, then the store, which is created if needed.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Take partition values from paths, such as `{host}/{build}/{day}/*.prof`; other files are left out.
+    /// Take partition values from paths, as in `{host}/{build}/{day}/*.prof`; files that do not match are skipped.
     #[arg(long, value_name = "TEMPLATE")]
     pub(crate) template: Option<String>,
     /// Set a partition value for all files; may be repeated.
@@ -32,22 +32,22 @@ pub(crate) struct Ingest {
 
 #[derive(Args, Debug)]
 pub(crate) struct Trend {
-    /// The store of `traceloom ingest`.
+    /// Store written by `traceloom ingest`.
     #[arg(value_name = "STORE")]
     pub(crate) store: PathBuf,
     /// Name of the spans (default: the names that changed).
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// Find changes in this figure of each trace.
-    #[arg(long, value_enum, default_value_t, value_name = "WHAT")]
+    /// Metric in which to find changes.
+    #[arg(long, value_enum, default_value_t, value_name = "METRIC")]
     pub(crate) metric: TrendMetric,
-    /// Changes below this do not count.
+    /// Ignore smaller changes.
     #[arg(long, default_value = "5%", value_name = "PERCENT", value_parser = parse_part)]
     pub(crate) least_change: f64,
-    /// Rows of the list of names.
+    /// Names to list.
     #[arg(long, default_value_t = 20, value_name = "N")]
     pub(crate) limit: usize,
-    /// Let a cluster answer, whose scheduler is at this URL; needs `traceloom-cluster`.
+    /// Run the query on the cluster whose scheduler is at this URL; needs `traceloom-cluster`.
     #[arg(long, value_name = "URL")]
     pub(crate) cluster: Option<String>,
     /// One JSON object.
@@ -55,12 +55,12 @@ pub(crate) struct Trend {
     pub(crate) json: bool,
 }
 
-/// A figure of one name in one trace.
+/// A metric of a name in a trace.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub(crate) enum TrendMetric {
     /// Mean time per call.
     Mean,
-    /// The median.
+    /// Median.
     #[default]
     P50,
     /// 95th percentile.
@@ -71,23 +71,23 @@ pub(crate) enum TrendMetric {
 
 #[derive(Args, Debug)]
 pub(crate) struct Regressions {
-    /// The store of `traceloom ingest`.
+    /// Store written by `traceloom ingest`.
     #[arg(value_name = "STORE")]
     pub(crate) store: PathBuf,
-    /// The build before.
+    /// Build before the change.
     #[arg(long, value_name = "BUILD")]
     pub(crate) baseline: String,
-    /// The build after.
+    /// Build after the change.
     #[arg(long, value_name = "BUILD")]
     pub(crate) candidate: String,
-    /// Let a cluster answer, whose scheduler is at this URL; needs `traceloom-cluster`.
+    /// Run the query on the cluster whose scheduler is at this URL; needs `traceloom-cluster`.
     #[arg(long, value_name = "URL")]
     pub(crate) cluster: Option<String>,
     #[command(flatten)]
     pub(crate) comparison: Comparison,
 }
 
-/// Reads `host=web1`.
+/// Parses `host=web1`.
 fn parse_tag(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((column, value)) if !column.is_empty() && !value.is_empty() => Ok((column.to_owned(), value.to_owned())),

@@ -18,10 +18,10 @@ pub(crate) struct Capture {
     /// Stop after this time, such as `10s` (default: at Ctrl-C or Enter).
     #[arg(long = "for", value_name = "TIME", value_parser = parse_duration)]
     pub(crate) duration_ns: Option<i64>,
-    /// Wait until the program runs.
+    /// Wait until the program is running.
     #[arg(long)]
     pub(crate) wait: bool,
-    /// List the blocks of the program and their status, and capture nothing.
+    /// List the blocks of the program and their status instead of capturing.
     #[arg(long)]
     pub(crate) list: bool,
     /// Turn blocks on or off before the capture, by name or number; may be repeated.
@@ -39,10 +39,10 @@ pub(crate) struct Capture {
 
 #[derive(Args, Debug)]
 pub(crate) struct Top {
-    /// Show the last so much time, and then again.
+    /// Length of time to show, and how often to redraw.
     #[arg(long = "every", value_name = "TIME", value_parser = parse_duration, default_value = "2s")]
     pub(crate) every_ns: i64,
-    /// Stop after showing this many times (default: at Ctrl-C; once if standard output is not a terminal).
+    /// Stop after this many redraws (default: at Ctrl-C; after one if standard output is not a terminal).
     #[arg(long, value_name = "N")]
     pub(crate) rounds: Option<u64>,
     #[command(flatten)]

@@ -11,47 +11,47 @@ pub(crate) struct Log {
     /// Logs, in order; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Levels to show, by name; `warn+` is WARN and ERROR. Custom levels have names, or `LEVEL_9`.
+    /// Levels to show, by name; `warn+` means WARN and ERROR. Custom levels without a name are called `LEVEL_9`.
     #[arg(long, value_delimiter = ',', value_name = "LEVEL,…")]
     pub(crate) level: Vec<String>,
-    /// From this time on: a date and time, or `90s` after the log's start.
+    /// Only entries from this time on: a date and time, or `90s` after the start of the log.
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
-    /// Before this time.
+    /// Only entries before this time.
     #[arg(long, value_name = "TIME")]
     pub(crate) until: Option<String>,
-    /// Only messages that this regular expression matches.
+    /// Only entries whose message matches this regular expression.
     #[arg(long, value_name = "REGEX")]
     pub(crate) grep: Option<String>,
     /// Stop after this many entries.
     #[arg(short = 'n', long, value_name = "N", conflicts_with = "tail")]
     pub(crate) limit: Option<u64>,
-    /// Only the last entries.
+    /// Print only the last N entries.
     #[arg(long, value_name = "N", conflicts_with = "follow")]
     pub(crate) tail: Option<usize>,
     /// Also print this many entries before and after each match.
     #[arg(short = 'C', long, value_name = "N", default_value_t = 0, conflicts_with_all = ["sort", "compat"])]
     pub(crate) context: usize,
-    /// Format of a line.
+    /// Format of each line.
     #[arg(long, value_name = "PATTERN", conflicts_with = "json")]
     pub(crate) pattern: Option<String>,
     /// One JSON object per entry: ts_unix_ns, level, file, line, message, args, offset.
     #[arg(long)]
     pub(crate) json: bool,
-    /// The text of CNanoLog's decompressor, to the byte, including its mistakes.
+    /// Print exactly what CNanoLog's decompressor prints, including its mistakes.
     #[arg(long, conflicts_with_all = ["json", "sort", "since", "until", "grep", "follow", "limit", "tail"])]
     pub(crate) compat: bool,
     /// Sort the entries of all files by time.
     #[arg(long, conflicts_with = "follow")]
     pub(crate) sort: bool,
-    /// Times in this machine's time zone.
+    /// Print times in the local time zone.
     #[arg(long)]
     pub(crate) local: bool,
-    /// Another log of the same program, for one that has no dictionary.
+    /// Another log of the same program, for a log without a dictionary.
     #[arg(long, value_name = "FILE")]
     pub(crate) dictionary: Option<PathBuf>,
     /// How levels are numbered, if the guess is wrong.
-    #[arg(long, value_enum, value_name = "WHOSE")]
+    #[arg(long, value_enum, value_name = "NUMBERING")]
     pub(crate) levels: Option<Levels>,
     /// Wait for more entries until the file is closed; needs `--dictionary`.
     #[arg(short, long, requires = "dictionary")]

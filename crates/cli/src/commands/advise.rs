@@ -1,4 +1,4 @@
-//! `advise`: problems worth a look.
+//! `advise`: problems worth fixing.
 
 use std::{io::Write, path::Path};
 
@@ -38,7 +38,7 @@ fn one(path: &Path, arguments: &Arguments) -> Result<Outcome> {
 fn write(out: &mut dyn Write, file: &str, all: &[Advice], with_sql: bool) -> Result<()> {
     let (bold, dim, good) = (Styles::NAME, Styles::DIM, Styles::GOOD);
     if all.is_empty() {
-        return Ok(writeln!(out, "{bold}{file}{bold:#}: {good}nothing stands out{good:#}")?);
+        return Ok(writeln!(out, "{bold}{file}{bold:#}: {good}no problems found{good:#}")?);
     }
     let findings = if all.len() == 1 { "1 finding".to_owned() } else { format!("{} findings", all.len()) };
     writeln!(out, "{bold}{file}{bold:#}: {findings}")?;

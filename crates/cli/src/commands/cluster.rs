@@ -1,7 +1,7 @@
-//! Queries that a cluster answers.
+//! Queries that run on a cluster.
 //!
-//! The client is the program `traceloom-cluster`, which brings an engine that most people do not need; this program runs
-//! it for each query and reads the rows that it prints.
+//! The client is the program `traceloom-cluster`, because it contains an engine that most users do not need. This
+//! program runs it for each query and reads the rows that it prints.
 
 use std::{
     ffi::OsString,
@@ -26,30 +26,30 @@ static CLIENT: Companion = Companion {
     built_by: "cargo build --release -p traceloom-cluster",
 };
 
-/// A cluster, and the traces that it is asked about.
+/// A cluster and the traces to query.
 pub(crate) struct Cluster {
     program: PathBuf,
     arguments: Vec<OsString>,
 }
 
 impl Cluster {
-    /// Asks the scheduler at `url` about `inputs`.
+    /// Queries `inputs` through the scheduler at `url`.
     pub(crate) fn new(url: &str, inputs: &[PathBuf]) -> Result<Self> {
         let mut cluster = Self { program: CLIENT.path()?, arguments: Vec::new() };
         cluster.pass("--cluster", url);
         cluster.arguments.push("--format=stream".into());
-        // What follows are inputs, whatever they look like.
+        // Everything after this is an input, even if it looks like an option.
         cluster.arguments.push("--".into());
         cluster.arguments.extend(inputs.iter().map(|input| input.clone().into_os_string()));
         Ok(cluster)
     }
 
-    /// Passes an option without a value on.
+    /// Passes on an option without a value.
     pub(crate) fn flag(&mut self, option: &str) {
         self.arguments.insert(0, option.into());
     }
 
-    /// Passes an option on.
+    /// Passes on an option.
     pub(crate) fn pass(&mut self, option: &str, value: impl Into<OsString>) {
         let mut word = OsString::from(option);
         word.push("=");
@@ -71,14 +71,14 @@ impl Ask for Cluster {
     }
 }
 
-/// The process of the client; it ends with this.
+/// The process of the client; killed on drop.
 struct Client {
     child: Child,
     messages: Option<JoinHandle<Vec<String>>>,
 }
 
 impl Client {
-    /// Waits for the end of the client; gives its error.
+    /// Waits for the client to exit; returns its error.
     fn failure(&mut self) -> Option<Error> {
         let status = self.child.wait();
         let errors = self.messages.take().and_then(|messages| messages.join().ok()).unwrap_or_default();
@@ -93,13 +93,13 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Shows what the client reports; gives the lines of its error, which are the last.
+/// Prints the messages of the client; returns the lines of its error, which come last.
 fn pass_on(lines: impl BufRead) -> Vec<String> {
     let mut errors = Vec::new();
     for line in lines.lines().map_while(|line| line.ok()) {

@@ -1,4 +1,4 @@
-//! `convert`: a trace in another format, as another version, or for another tool.
+//! `convert`: a trace in another format, version, or tool.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -27,15 +27,20 @@ pub(crate) fn run(arguments: &args::files::Convert) -> Result<Outcome> {
     }
     let (output, inputs) = match arguments.files.split_last() {
         Some((output, inputs)) if !inputs.is_empty() => (output, inputs),
-        _ => return Err(Error::usage("where to? Use `traceloom convert IN... OUT`; OUT `-` is standard output")),
+        _ => {
+            return Err(Error::usage(
+                "no output given; use `traceloom convert IN... OUT`, with `-` for standard output",
+            ));
+        }
     };
     if store::is_wanted(arguments.to.as_deref(), output) {
         return store::add(inputs, output, arguments);
     }
     if arguments.to.is_none() && output.extension().is_some_and(|extension| extension == "html" || extension == "svg") {
         let name = output.display();
-        let problem = format!("cannot tell the output format from {name}; use --to (`convert --list` has the ids)");
-        return Err(Error::usage(format!("{problem}. For a picture use `traceloom flame IN -o FILE.svg`")));
+        let problem =
+            format!("cannot tell the output format from {name}; use --to (`convert --list` lists the formats)");
+        return Err(Error::usage(format!("{problem}. For an image, use `traceloom flame IN -o FILE.svg`")));
     }
     let conversion = conversion(arguments, output)?;
     if output == Path::new("-") && !conversion.is_text() && io::stdout().is_terminal() {
@@ -68,7 +73,7 @@ fn conversion(arguments: &args::files::Convert, output: &Path) -> Result<Convers
     Ok(arguments.threads.iter().fold(conversion, Conversion::thread))
 }
 
-/// Takes along what people wrote next to the traces.
+/// Copies the notes of the traces.
 fn with_notes(conversion: Conversion, inputs: &[PathBuf]) -> Result<Conversion> {
     inputs.iter().try_fold(conversion, |conversion, input| {
         let written = |note: notes::Note| Note {
@@ -80,7 +85,7 @@ fn with_notes(conversion: Conversion, inputs: &[PathBuf]) -> Result<Conversion> 
     })
 }
 
-/// Lists the targets and the tables that each of them holds.
+/// Lists the targets and the tables that each can hold.
 fn list() -> Result<Outcome> {
     let mut out = output::stdout();
     let (name, dim) = (Styles::NAME, Styles::DIM);

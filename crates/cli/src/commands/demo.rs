@@ -1,4 +1,4 @@
-//! `demo`: samples, programs that record themselves, and questions to each of them.
+//! `demo`: samples, programs that record themselves, and commands to try on them.
 
 use std::{
     fs,
@@ -26,7 +26,7 @@ mod service;
 
 /// A program that records itself while the demo runs it.
 struct Program {
-    /// Its files begin with it.
+    /// Prefix of the names of its files.
     name: &'static str,
     about: &'static str,
     record: fn(&Path) -> Result<()>,
@@ -94,7 +94,7 @@ pub(crate) fn run(arguments: &args::Demo) -> Result<Outcome> {
     )?;
     line(&mut out, "in the browser:", &all)?;
     out.flush()?;
-    // Only for somebody who looks: a script that writes samples goes on.
+    // Only on a terminal; a script that writes samples must not block.
     if arguments.no_open || !io::stdout().is_terminal() || !browser::is_there() {
         return Ok(Outcome::Fine);
     }
@@ -108,7 +108,7 @@ fn line(out: &mut dyn Write, question: &str, arguments: &str) -> Result<()> {
 
 type Question = (&'static str, &'static str);
 
-/// What a trace with rows in a table can be asked, the most telling first.
+/// Questions for a trace that has rows in a table, most important first.
 static QUESTIONS: &[(Table, &[Question])] = &[
     (
         Table::Allocations,
@@ -123,7 +123,7 @@ static QUESTIONS: &[(Table, &[Question])] = &[
     (Table::Spans, &[("what stands out?", "advise {file}"), ("who calls what?", "flame {file} -o flame.svg")]),
 ];
 
-/// The questions of the first table that has rows and was not asked about before.
+/// The questions of the first table that has rows and no earlier questions.
 fn questions(path: &Path, asked: &mut Vec<usize>) -> Result<&'static [Question]> {
     let trace = OpenOptions::new().open(path)?;
     let tables = trace.tables();

@@ -1,4 +1,4 @@
-//! `diff`: what changed.
+//! `diff`: compares traces or runs.
 
 use std::{io::Write, path::PathBuf};
 
@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     show(&diff::of_traces(before.traces(), after.traces(), &arguments.comparison.options())?, &arguments.comparison)
 }
 
-/// Shows a comparison; its outcome says whether anything got worse by more than it may.
+/// Prints a comparison; the outcome says whether anything got worse by more than `--fail-over`.
 pub(crate) fn show(report: &Report, arguments: &Comparison) -> Result<Outcome> {
     let failed = arguments.fail_over.map_or(0, |limit| report.worse_than(limit).count());
     let mut out = stdout();
@@ -63,14 +63,14 @@ impl Text<'_> {
         Ok(())
     }
 
-    /// How reliable the verdicts are.
+    /// Prints how reliable the verdicts are.
     fn caution(&mut self) -> Result<()> {
         let [before, after] = self.report.runs;
         let style = Styles::WARNING;
         if self.report.knows_noise() {
             return Ok(writeln!(
                 self.out,
-                "{before} runs before, {after} after; about 5 in 100 of the listed differences are chance at most"
+                "{before} runs before, {after} after; at most about 5 % of the listed differences are due to chance"
             )?);
         }
         Ok(writeln!(

@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &args::files::Dump) -> Result<Outcome> {
 struct Lines {
     is_json: bool,
     buffer: Vec<u8>,
-    /// The codes that dim a name, and that end it.
+    /// The escape codes before and after a dimmed name.
     dim: [String; 2],
 }
 

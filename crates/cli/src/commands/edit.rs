@@ -24,7 +24,7 @@ pub(crate) fn repair(arguments: &args::files::Repair) -> Result<Outcome> {
         None => write(&arguments.output, &traces, &[input], |out| trace.repair(out)),
         Some(dictionary) => repair_with(&trace, dictionary, arguments),
     };
-    // Damage is the reason to repair.
+    // Damage is expected here.
     let Edited { findings, loss } = edited?;
     show_findings(&display_name(input), &findings)?;
     Ok(outcome(&loss))
@@ -61,7 +61,9 @@ pub(crate) fn slice(arguments: &args::files::Slice) -> Result<Outcome> {
 pub(crate) fn merge(arguments: &args::files::Merge) -> Result<Outcome> {
     let (output, inputs) = match arguments.files.split_last() {
         Some((output, inputs)) if !inputs.is_empty() => (output, inputs),
-        _ => return Err(Error::usage("where to? Use `traceloom merge IN... OUT`; OUT `-` is standard output")),
+        _ => {
+            return Err(Error::usage("no output given; use `traceloom merge IN... OUT`, with `-` for standard output"));
+        }
     };
     let traces = arguments.reading.open_all(inputs)?;
     let paths: Vec<&Path> = inputs.iter().map(AsRef::as_ref).collect();
@@ -69,7 +71,7 @@ pub(crate) fn merge(arguments: &args::files::Merge) -> Result<Outcome> {
     report(paths.first().copied().unwrap_or(Path::new("-")), edited)
 }
 
-/// Writes an edit, and says how many of the records it kept.
+/// Writes an edit and prints how many records were kept.
 fn write(
     output: &Path,
     traces: &[&Trace],
@@ -98,7 +100,7 @@ fn report(input: &Path, edited: Edited) -> Result<Outcome> {
     Ok(outcome(&edited.loss))
 }
 
-/// Reports what the output lacks; an output that its own tool refuses is a failure.
+/// Reports the losses; an output that the format's own tool rejects is a failure.
 fn outcome(loss: &Loss) -> Outcome {
     report_loss(loss);
     if loss.has_remaining() { Outcome::Findings } else { Outcome::Fine }

@@ -1,4 +1,4 @@
-//! `flame`: where the time or the memory goes, as a picture.
+//! `flame`: a flame graph of time or memory.
 
 use std::io::Write;
 
@@ -22,7 +22,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let options = options(arguments);
     let tree = stacks(&traces, arguments.by, options).map_err(|error| input::about(&arguments.files, error))?;
     if tree.is_deep() {
-        output::note(&format!("stacks of more than {MAX_FRAMES} frames are cut there"));
+        output::note(&format!("stacks deeper than {MAX_FRAMES} frames are truncated"));
     }
     let inputs: Vec<_> = arguments.files.iter().map(AsRef::as_ref).collect();
     output::write_file(&arguments.output, &inputs, |out| match arguments.format {
@@ -32,14 +32,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Stacks of the traces; estimated from sums if there are only these.
+/// Stacks of the traces; estimated from sums if the traces have only sums.
 pub(super) fn stacks(traces: &TraceSet, by: FlameWeight, options: Options) -> Result<Tree> {
     if let Some(held) = by.held() {
         return memory_stacks(traces, held, options);
     }
     let stacks = flame::stacks(traces, options)?;
     if stacks.is_estimated {
-        output::note("estimated: the profiler added calls up by caller, not by stack");
+        output::note("stacks are estimated: the profiler recorded calls per caller, not per stack");
     }
     Ok(stacks.tree)
 }
@@ -71,7 +71,7 @@ impl From<FlameWeight> for Weight {
 }
 
 impl FlameWeight {
-    /// For a weight that depends on what became of memory.
+    /// For a weight that depends on frees: the allocations that count.
     fn held(self) -> Option<Held> {
         match self {
             Self::Leaked => Some(Held::Leaked),
@@ -91,13 +91,13 @@ fn folded(tree: &Tree, name: fn(&str) -> String) -> Vec<String> {
     tree.stacks().into_iter().map(|stack| line(stack.frames, stack.own)).collect()
 }
 
-/// A name cannot hold what separates names, nor what separates lines or steers a terminal.
+/// Replaces characters that separate names or lines, or control a terminal.
 fn one_word(name: &str) -> String {
     name.chars().map(|c| if c == ';' || c.is_control() { '?' } else { c }).collect()
 }
 
-/// Nor, in a picture, what XML cannot hold. Two numbers at the end of a line would be taken for a comparison, so a number
-/// at the end of a name hangs on to the rest of it.
+/// In an image, also replaces characters that XML cannot hold. Inferno takes two numbers at the end of a line for a
+/// comparison, so the space before a number at the end of a name is replaced.
 fn picture_word(name: &str) -> String {
     let name = one_word(name).replace(['\u{fffe}', '\u{ffff}'], "?");
     match name.rsplit_once(' ') {
@@ -110,7 +110,7 @@ fn write_folded(tree: &Tree, out: &mut dyn Write) -> Result<()> {
     folded(tree, one_word).iter().try_for_each(|line| Ok(writeln!(out, "{line}")?))
 }
 
-/// Inferno draws an error for it.
+/// For an empty graph, for which Inferno would draw an error.
 const EMPTY_PICTURE: &str = r#"<svg version="1.1" width="1200" height="60" xmlns="http://www.w3.org/2000/svg">
 <text x="600" y="36" text-anchor="middle" font-family="sans-serif">nothing in this range</text>
 </svg>"#;
@@ -128,13 +128,13 @@ fn write_svg(tree: &Tree, arguments: &Arguments, out: &mut dyn Write) -> Result<
     options.title = title.to_owned();
     options.count_name = unit.to_owned();
     options.direction = if arguments.icicle { Direction::Inverted } else { Direction::Straight };
-    // The same name has the same color in every picture.
+    // The same name has the same color in every image.
     options.hash = true;
     let lines = folded(tree, picture_word);
     if lines.is_empty() {
         return Ok(writeln!(out, "{EMPTY_PICTURE}")?);
     }
-    // Inferno wraps the errors of an output, so that a closed pipe could not be recognized.
+    // Inferno wraps output errors, so a closed pipe could not be recognized.
     let mut picture = Vec::new();
     inferno::flamegraph::from_lines(&mut options, lines.iter().map(String::as_str), &mut picture)
         .map_err(|error| Error::from(std::io::Error::other(error)))?;

@@ -48,7 +48,7 @@ fn live(from: &str, arguments: &View) -> Result<(Option<Live>, Option<Sampled>)>
 fn output(arguments: &View, default: &str) -> Result<PathBuf> {
     let output = arguments.output.clone().unwrap_or_else(|| default.into());
     if output.exists() {
-        return Err(Error::usage("exists already; choose another name with -o").in_file(&output));
+        return Err(Error::usage("already exists; choose another name with -o").in_file(&output));
     }
     Ok(output)
 }

@@ -109,7 +109,7 @@ fn a_capture_is_the_file_that_the_program_sent() {
 
     let again = capture(&folder, &address, &[]);
     assert_eq!(again.status.code(), Some(2));
-    assert!(stderr(&again).contains("exists already; choose another name with -o"), "{}", stderr(&again));
+    assert!(stderr(&again).contains("already exists; choose another name with -o"), "{}", stderr(&again));
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn a_lost_connection_is_opened_again() {
     assert!(output.status.success(), "{}", stderr(&output));
     assert_eq!(fs::read(folder.path("c.prof")).expect("a capture"), session()[213..2003]);
     // The second greeting says that nothing is recorded, so the program is a new one.
-    assert!(stderr(&output).contains("the program was restarted; the capture starts from here"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("the program was restarted; the capture starts again"), "{}", stderr(&output));
     let requests = served.join().expect("the program");
     assert_eq!(requests[0], [1, 14]);
     assert_eq!(requests[1].first().zip(requests[1].last()), Some((&1, &3)));
@@ -267,7 +267,7 @@ fn wrong_peers_and_wishes_get_one_sentence() {
     assert!(stderr(&output).contains("does not speak EasyProfiler's protocol"), "{}", stderr(&output));
     let nobody = capture(&folder, &address, &[]);
     assert_eq!(nobody.status.code(), Some(2));
-    assert!(stderr(&nobody).contains("no program with EasyProfiler listens at 127.0.0.1:"), "{}", stderr(&nobody));
+    assert!(stderr(&nobody).contains("cannot connect to EasyProfiler at 127.0.0.1:"), "{}", stderr(&nobody));
     assert!(folder.names().is_empty());
 }
 

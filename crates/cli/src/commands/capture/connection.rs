@@ -1,4 +1,4 @@
-//! A connection to a program, by TCP.
+//! A TCP connection to a program.
 
 use std::{
     fmt,
@@ -13,23 +13,23 @@ use traceloom_core::{Error, ErrorKind, Result};
 use crate::output::note;
 
 const CONNECT: Duration = Duration::from_secs(5);
-/// EasyProfiler greets at once; the recorder's own stream waits for the viewer.
+/// EasyProfiler sends a greeting at once; the recorder's stream waits for the viewer to speak first.
 const GREETING: Duration = Duration::from_millis(300);
-/// How long a read may take before the client looks at the time.
+/// How long a read may block before the client checks the time.
 const READ: Duration = Duration::from_millis(50);
-/// EasyProfiler packs a capture before it sends the first byte, half a second or more.
+/// EasyProfiler serializes a capture before it sends the first byte, which takes half a second or more.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// EasyProfiler reads requests that have no reply at its leisure, and drops what comes with them.
+/// EasyProfiler reads requests that have no reply with a delay, and drops requests that arrive together with them.
 const PAUSE: Duration = Duration::from_millis(30);
 
-/// Where the program listens.
+/// The address that the program listens on.
 pub(super) struct Address {
     text: String,
     resolved: Vec<SocketAddr>,
 }
 
 impl Address {
-    /// Reads `HOST`, `HOST:PORT` or `[HOST]:PORT`.
+    /// Parses `HOST`, `HOST:PORT` or `[HOST]:PORT`.
     pub(super) fn parse(text: &str) -> Result<Self> {
         let has_port = text.parse::<SocketAddr>().is_ok() || (!text.ends_with(']') && text.matches(':').count() == 1);
         let text = match text {
@@ -38,7 +38,7 @@ impl Address {
             _ => format!("{text}:{PORT}"),
         };
         let resolved = text.to_socket_addrs();
-        let resolved = resolved.map_err(|error| Error::usage(format!("cannot find the host of {text}: {error}")))?;
+        let resolved = resolved.map_err(|error| Error::usage(format!("cannot resolve {text}: {error}")))?;
         Ok(Self { resolved: resolved.collect(), text })
     }
 
@@ -49,7 +49,9 @@ impl Address {
     /// Warns unless the program runs on this machine.
     pub(super) fn warn(&self) {
         if !self.is_local() {
-            note("EasyProfiler's protocol has no authentication and no encryption; use it in networks that you trust");
+            note(
+                "EasyProfiler's protocol has no authentication and no encryption; use it only in networks that you trust",
+            );
         }
     }
 
@@ -79,11 +81,12 @@ impl Connection {
                 Err(error) => failure = error,
             }
         }
-        let message = format!("no program with EasyProfiler listens at {address}: {failure}");
+        let message = format!("cannot connect to EasyProfiler at {address}: {failure}");
         Err(io::Error::new(failure.kind(), message).into())
     }
 
-    /// A connection to a program that greets as EasyProfiler does, at once; `None` for any other peer, or none.
+    /// A connection to a program that sends EasyProfiler's greeting at once; `None` if there is no peer or a different
+    /// one.
     pub(super) fn if_greeted(address: &Address) -> Result<Option<Self>> {
         let connected = address.resolved.iter().find_map(|resolved| TcpStream::connect_timeout(resolved, CONNECT).ok());
         let Some(stream) = connected else { return Ok(None) };
@@ -101,7 +104,7 @@ impl Connection {
         let accepted = client.accepted().map_err(|error| match error.kind() {
             ErrorKind::Io(io) if io.kind() == io::ErrorKind::TimedOut => {
                 let message =
-                    format!("{address} does not greet; it serves one client at a time, is another connected?");
+                    format!("{address} does not respond; it serves one client at a time, is another one connected?");
                 io::Error::new(io::ErrorKind::TimedOut, message).into()
             }
             _ => error,
@@ -109,7 +112,7 @@ impl Connection {
         Ok(Self { client, accepted })
     }
 
-    /// Whether a capture runs already: one that the program or an earlier client started.
+    /// Whether a capture is already running, started by the program or an earlier client.
     pub(super) fn is_profiling(&self) -> bool {
         self.accepted.is_profiling
     }
@@ -138,7 +141,7 @@ impl Connection {
     }
 }
 
-/// Whether the program is there and does not answer.
+/// Whether the program is connected but does not answer.
 pub(super) fn is_silence(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Io(io) if io.kind() == io::ErrorKind::TimedOut)
 }

@@ -1,4 +1,4 @@
-//! `capture` and `top`: record and watch a program that has EasyProfiler inside.
+//! `capture` and `top`: record and watch a program that uses EasyProfiler.
 
 mod connection;
 pub(crate) mod sampled;
@@ -28,16 +28,16 @@ use crate::{
     units::Nanoseconds,
 };
 
-/// How often the frame time is asked for, as EasyProfiler's own GUI does.
+/// How often the frame time is requested; EasyProfiler's GUI uses the same interval.
 const POLL: Duration = Duration::from_millis(500);
-/// How often the end of the capture is looked for.
+/// How often to check whether the capture should end.
 const TICK: Duration = Duration::from_millis(20);
 
 /// Runs `capture`.
 pub(crate) fn run(arguments: &args::live::Capture) -> Result<Outcome> {
     let address = Address::parse(&arguments.program)?;
     if !arguments.list && arguments.output.exists() {
-        return Err(Error::usage("exists already; choose another name with -o").in_file(&arguments.output));
+        return Err(Error::usage("already exists; choose another name with -o").in_file(&arguments.output));
     }
     address.warn();
     let mut session = Session { end: End::new(arguments.duration_ns), address, frames: Frames::default() };
@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &args::live::Capture) -> Result<Outcome> {
     session.receive(connection, arguments)
 }
 
-/// One capture, over as many connections as it takes.
+/// One capture, over as many connections as needed.
 struct Session {
     address: Address,
     end: End,
@@ -71,7 +71,7 @@ impl Session {
         }
     }
 
-    /// Captures until the end, and connects again if the connection is lost: the program goes on meanwhile.
+    /// Captures until the end and reconnects if the connection is lost; the program continues meanwhile.
     fn record(&mut self, mut connection: Connection) -> Result<Connection> {
         connection.start()?;
         let bar = output::is_shown().then(ProgressBar::new_spinner);
@@ -88,10 +88,10 @@ impl Session {
                 Ok(time) => self.frames.add(time),
                 Err(error) if connection::is_silence(&error) => answers = false,
                 Err(_) => {
-                    note("lost the connection; connecting again");
+                    note("lost the connection; reconnecting");
                     connection = self.connect(true)?;
                     if !connection.is_profiling() {
-                        note("the program was restarted; the capture starts from here");
+                        note("the program was restarted; the capture starts again");
                         connection.start()?;
                     }
                 }
@@ -122,7 +122,7 @@ impl Session {
     }
 }
 
-/// The blocks, if any came; without them there is nothing to write.
+/// The blocks, if any arrived; without blocks there is nothing to write.
 fn something(blocks: Blocks, out: &mut dyn Write) -> Result<Blocks> {
     out.flush()?;
     match blocks {
@@ -143,7 +143,7 @@ impl End {
     fn new(duration_ns: Option<i64>) -> Self {
         let is_asked = Arc::new(AtomicBool::new(false));
         let (by_signal, by_key) = (is_asked.clone(), is_asked.clone());
-        // Without a handler, Ctrl-C ends the process and EasyProfiler keeps what it has for the next client.
+        // Without a handler, Ctrl-C ends the process and EasyProfiler keeps its data for the next client.
         let _ = ctrlc::set_handler(move || {
             if by_signal.swap(true, Ordering::Relaxed) {
                 give_up();
@@ -169,8 +169,8 @@ impl End {
     }
 }
 
-/// The second Ctrl-C: the program may never send what it promised.
-#[expect(clippy::disallowed_methods, reason = "nothing is left to put away")]
+/// The second Ctrl-C: the program may never send the announced data.
+#[expect(clippy::disallowed_methods, reason = "there is nothing left to clean up")]
 fn give_up() {
     std::process::exit(130)
 }
@@ -185,7 +185,7 @@ struct Frames {
 
 impl Frames {
     fn add(&mut self, time: FrameTime) {
-        // A program without a thread named Main has none.
+        // A program without a thread named Main has no frame time.
         if time.max_us > 0 {
             self.last_us = time.average_us;
             self.max_us = self.max_us.max(time.max_us);

@@ -1,4 +1,4 @@
-//! `view --live` of a program with EasyProfiler inside: one capture after the other, put together in a file that grows.
+//! `view --live` of a program that uses EasyProfiler: consecutive captures, appended to a growing file.
 
 use std::{
     fs,
@@ -23,10 +23,10 @@ use super::{
 
 /// How long each capture takes.
 const CAPTURE: Duration = Duration::from_secs(1);
-/// The next file starts here: each capture costs as much as the file that it is added to.
+/// Size at which the next file starts, because adding a capture costs as much as the size of the file.
 const MAX_FILE_BYTES: u64 = 32 << 20;
 
-/// A program that is captured again and again.
+/// A program that is captured repeatedly.
 pub(crate) struct Sampled {
     address: Address,
     connection: Connection,
@@ -37,7 +37,7 @@ pub(crate) struct Sampled {
 }
 
 impl Sampled {
-    /// The program at an address, if it has EasyProfiler inside; such a program greets first.
+    /// The program at an address, if it uses EasyProfiler, whose server speaks first.
     pub(crate) fn find(text: &str, output: &Path, keep: Keep) -> Result<Option<Self>> {
         if text.contains('/') || text.ends_with(".sock") {
             return Ok(None);
@@ -51,7 +51,7 @@ impl Sampled {
         Ok(Some(Self { address, connection, output: output.to_owned(), keep, files: 0, shown: None }))
     }
 
-    /// Captures for as long as the program of the viewer runs.
+    /// Captures until the viewer exits.
     pub(crate) fn run(mut self, viewer: &Viewer) {
         loop {
             while let Err(error) = self.sample(viewer) {
@@ -72,14 +72,14 @@ impl Sampled {
         }
     }
 
-    /// Ends the capture that runs, starts the next one, and shows what came.
+    /// Ends the current capture, starts the next one, and shows the blocks that arrived.
     fn sample(&mut self, viewer: &Viewer) -> Result<()> {
         thread::sleep(CAPTURE);
         let mut capture = self.temporary()?;
         let Blocks { received, failure, .. } = self.connection.stop(&mut capture)?;
         capture.flush()?;
         if let Some(failure) = failure {
-            // Saved as it came, because it is not a whole file.
+            // Saved as received, because it is not a complete file.
             if received > 0 {
                 capture.persist(self.next_path()).map_err(|error| error.error)?;
             }
@@ -89,7 +89,7 @@ impl Sampled {
         if received > 0 {
             self.add(capture, viewer)?;
         }
-        self.tell((received == 0).then_some("the program records nothing"));
+        self.tell((received == 0).then_some("the program is not recording"));
         started
     }
 
@@ -107,13 +107,13 @@ impl Sampled {
         capture.persist(&path).map_err(|error| error.error)?;
         let watching = viewer.watch(path.clone(), self.keep);
         if let Some((_, past)) = self.shown.replace((path, watching)) {
-            past.ended("the next file goes on");
+            past.ended("the next file continues");
             past.passed();
         }
         Ok(())
     }
 
-    /// Next to the output, so that it can take its place.
+    /// Next to the output, so that it can replace the output.
     fn temporary(&self) -> Result<NamedTempFile> {
         let folder = self.output.parent().filter(|folder| !folder.as_os_str().is_empty());
         let file = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")));

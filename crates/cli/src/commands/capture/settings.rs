@@ -1,4 +1,4 @@
-//! Which blocks a program records.
+//! Sets the blocks that a program records.
 
 use std::io::Write;
 
@@ -38,7 +38,7 @@ pub(super) fn list(connection: &mut Connection) -> Result<Outcome> {
     Ok(out.flush().map(|()| Outcome::Fine)?)
 }
 
-/// Sets the program up as the arguments want it.
+/// Configures the program according to the arguments.
 pub(super) fn apply(connection: &mut Connection, arguments: &Capture) -> Result<()> {
     for (switch, message) in [
         (arguments.event_tracing, Message::SetEventTracing as fn(bool) -> Message),
@@ -52,7 +52,9 @@ pub(super) fn apply(connection: &mut Connection, arguments: &Capture) -> Result<
         return Ok(());
     }
     if connection.is_profiling() {
-        return Err(Error::unsupported("the program records already, and EasyProfiler sets no status meanwhile"));
+        return Err(Error::unsupported(
+            "the program is already recording; EasyProfiler cannot change the status of blocks meanwhile",
+        ));
     }
     let known = blocks(connection)?;
     for wish in &arguments.statuses {
@@ -63,7 +65,7 @@ pub(super) fn apply(connection: &mut Connection, arguments: &Capture) -> Result<
     Ok(())
 }
 
-/// The blocks that `NAME=STATUS` or `NUMBER=STATUS` means; several may share a name.
+/// The blocks that `NAME=STATUS` or `NUMBER=STATUS` selects; several blocks may share a name.
 fn matching(wish: &str, known: &[Known]) -> Result<Vec<(u32, Status)>> {
     let (block, status) = wish
         .rsplit_once('=')

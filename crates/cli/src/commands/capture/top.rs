@@ -21,9 +21,9 @@ use super::{
 };
 use crate::{Outcome, args, commands::stats, output::note};
 
-/// Rows if nobody says how many.
+/// Default number of rows.
 const ROWS: usize = 20;
-/// Back to the upper left corner, with an empty screen.
+/// Moves the cursor to the upper left corner and clears the screen.
 const CLEAR: &[u8] = b"\x1b[H\x1b[2J";
 
 /// Runs `top`.
@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: args::live::Top) -> Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Shows the statistics in the place of those before.
+/// Replaces the statistics on the screen.
 pub(super) fn draw(shown: &args::figures::Stats) -> Result<Outcome> {
     if io::stdout().is_terminal() {
         io::stdout().write_all(CLEAR)?;
@@ -62,16 +62,16 @@ pub(super) fn draw(shown: &args::figures::Stats) -> Result<Outcome> {
     stats::run(shown)
 }
 
-/// A program that runs.
+/// A running program.
 enum Program {
-    /// It has EasyProfiler inside, and is captured.
+    /// Uses EasyProfiler and is captured.
     Captured(Connection),
-    /// It sends what it records.
+    /// Serves its trace.
     Watched { address: live::Address, token: String },
 }
 
 impl Program {
-    /// The program that is meant; files are files even if they are called like one.
+    /// The program to watch. An existing file is always a file, even if its name looks like an address.
     fn find(shown: &args::figures::Stats) -> Result<Option<Self>> {
         let [named] = shown.files.as_slice() else { return Ok(None) };
         let text = named.to_string_lossy();
@@ -101,7 +101,7 @@ impl Program {
         }
     }
 
-    /// Records for some time; `false` if nothing was recorded.
+    /// Records for the given time; `false` if nothing was recorded.
     fn sample(&mut self, end: &End, time: Duration, into: &Path) -> Result<bool> {
         let started = Instant::now();
         let mut file = File::create(into)?;

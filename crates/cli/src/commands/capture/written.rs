@@ -1,4 +1,4 @@
-//! `top` of a file that a program still writes: its last seconds for as long as it grows, and then all of it.
+//! `top` of a file that is still being written: its last seconds while it grows, then the whole file.
 
 use std::{
     fs,
@@ -13,16 +13,16 @@ use traceloom_passes::TraceFacts;
 use super::{End, TICK, top::draw};
 use crate::{Outcome, args::figures::Stats};
 
-/// Whether the one file that is meant was changed so lately that a program may still write it.
+/// Whether there is a single file that was changed so recently that a program may still be writing it.
 pub(super) fn is_written(shown: &Stats, every: Duration) -> bool {
     let [path] = shown.files.as_slice() else { return false };
     let Ok(found) = fs::metadata(path) else { return false };
-    // A time to come is that of another machine.
+    // A time in the future comes from another machine.
     let is_new = |age: std::result::Result<Duration, _>| age.map_or(true, |age| age < 2 * every);
     found.is_file() && found.modified().is_ok_and(|changed| is_new(changed.elapsed()))
 }
 
-/// Shows the file again and again, at most so many times.
+/// Shows the file repeatedly, at most `rounds` times.
 pub(super) fn show(mut shown: Stats, every: Duration, rounds: Option<u64>) -> Result<Outcome> {
     let (whole, end) = (shown.range, End::new(None));
     let path = shown.files.first().cloned().unwrap_or_default();
@@ -52,7 +52,7 @@ fn bytes(path: &Path) -> Result<u64> {
     fs::metadata(path).map(|found| found.len()).map_err(|error| Error::from(error).in_file(path))
 }
 
-/// The last seconds that the file has; `None` if it has no times.
+/// The last seconds of the file; `None` if it has no times.
 fn last(shown: &Stats, every: Duration) -> Result<Option<TimeRange>> {
     let set = shown.reading.open_all(&shown.files)?.set()?;
     let mut facts = TraceFacts::read(&set)?;
