@@ -13,7 +13,7 @@ use crate::{
 };
 
 impl Reading {
-    /// How the library opens traces for this command; tables report their problems on standard error.
+    /// Options for opening traces; problems found while reading tables are reported on standard error.
     pub(crate) fn options(&self) -> OpenOptions {
         let options = OpenOptions::new().on_findings(warn_once);
         match &self.from {
@@ -47,7 +47,7 @@ impl Reading {
     }
 }
 
-/// Says which traces are counted once although they were named twice.
+/// Reports traces that were given twice and are counted once.
 pub(crate) fn note_copies(traces: &Traces) {
     for (number, copy) in traces.iter().enumerate() {
         if let Some(first) = traces.iter().take(number).find(|first| first.id() == copy.id()) {
@@ -57,7 +57,7 @@ pub(crate) fn note_copies(traces: &Traces) {
     }
 }
 
-/// Names the input that an error is about, if there is only one.
+/// Adds the path to an error if there is only one input.
 pub(crate) fn about(paths: &[PathBuf], error: Error) -> Error {
     match paths {
         [path] => error.in_file(path),

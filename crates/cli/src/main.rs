@@ -37,16 +37,16 @@ fn main() -> ExitCode {
     }
 }
 
-/// How a command ended when it could do its work.
+/// The outcome of a command that did its work.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Outcome {
     /// No problems.
     Fine,
-    /// The work is done and something severe was found.
+    /// The command succeeded and found severe problems.
     Findings,
-    /// One of several files could not be opened; the work on the others is done.
+    /// One of several files could not be opened; the others were processed.
     Incomplete,
-    /// The program that was run for its trace ended with this code.
+    /// The traced program exited with this code.
     Exited(u8),
 }
 
@@ -69,7 +69,7 @@ impl Outcome {
 
 fn fail(error: &Error) -> ExitCode {
     let code = match error.kind() {
-        // The reader of our output has seen enough.
+        // The reader of our output closed the pipe.
         ErrorKind::Io(io) if io.kind() == std::io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
         ErrorKind::Io(_) | ErrorKind::Usage(_) => 2,
         _ => 1,
@@ -78,13 +78,13 @@ fn fail(error: &Error) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Prints an error for people.
+/// Prints an error.
 fn report(error: &Error) {
     let style = Styles::ERROR;
     anstream::eprintln!("{style}error:{style:#} {}", output::visible(&error.to_string()));
 }
 
-/// Runs `work` for each file and goes on after a file that cannot be read.
+/// Runs `work` for each file and continues after a file that cannot be read.
 fn each<T>(items: &[T], mut work: impl FnMut(&T) -> Result<Outcome>) -> Result<Outcome> {
     let mut outcome = Outcome::Fine;
     for item in items {
@@ -97,7 +97,7 @@ fn each<T>(items: &[T], mut work: impl FnMut(&T) -> Result<Outcome>) -> Result<O
     Ok(outcome)
 }
 
-/// Reports an error that concerns one of several files; any other error ends the work.
+/// Reports an error about one of several files; returns any other error.
 fn go_on_after(error: Error) -> Result<Outcome> {
     use std::io::ErrorKind::{IsADirectory, NotFound, PermissionDenied};
     let outcome = match error.kind() {

@@ -1,4 +1,4 @@
-//! Where answers go, and how findings and losses look.
+//! Output of results, findings and losses.
 
 use std::{
     collections::BTreeSet,
@@ -42,7 +42,7 @@ pub(crate) fn stdout() -> BufWriter<Box<dyn Write>> {
     buffered(anstream::AutoStream::auto(io::stdout().lock()))
 }
 
-/// Standard output for text that is not ours: nothing is added to it and nothing removed, except on a terminal.
+/// Standard output for text of others: unchanged, except on a terminal.
 pub(crate) fn raw_stdout() -> BufWriter<Box<dyn Write>> {
     buffered(io::stdout().lock())
 }
@@ -53,7 +53,7 @@ fn buffered(out: impl Write + 'static) -> BufWriter<Box<dyn Write>> {
     BufWriter::with_capacity(64 << 10, out)
 }
 
-/// Text of a trace for a terminal, which no control character in it may steer.
+/// Text of a trace, escaped so that no control character in it can affect the terminal.
 pub(crate) fn clean(text: &str) -> String {
     let text: String = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
     visible(&text)
@@ -62,7 +62,7 @@ pub(crate) fn clean(text: &str) -> String {
 /// Escapes bidirectional control characters in everything that is written to a terminal.
 struct Visible<W> {
     out: W,
-    /// The first bytes of a character whose others have not come yet.
+    /// The first bytes of a character that is not complete yet.
     rest: Vec<u8>,
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn write_finding(out: &mut dyn Write, name: &str, finding: &Finding) 
     writeln!(out, "{name}: {position}: {style}{severity}:{style:#} {message} {dim}[{code}]{dim:#}")
 }
 
-/// Writes all findings, and how many more there were of each code.
+/// Writes all findings that were kept, and the number of others per code.
 pub(crate) fn write_findings(out: &mut dyn Write, name: &str, findings: &Findings) -> io::Result<()> {
     for finding in findings.kept() {
         write_finding(out, name, finding)?;
@@ -108,12 +108,12 @@ pub(crate) fn write_findings(out: &mut dyn Write, name: &str, findings: &Finding
     Ok(())
 }
 
-/// Whether warnings and notes are left out.
+/// Whether warnings and notes are suppressed.
 static IS_QUIET: AtomicBool = AtomicBool::new(false);
 /// Whether data of any input is missing.
 static IS_DAMAGED: AtomicBool = AtomicBool::new(false);
 
-/// Leaves out warnings, notes and progress from here on.
+/// Suppresses warnings, notes and progress from here on.
 pub(crate) fn be_quiet(is_quiet: bool) {
     IS_QUIET.store(is_quiet, Ordering::Relaxed);
 }
@@ -122,12 +122,12 @@ pub(crate) fn is_quiet() -> bool {
     IS_QUIET.load(Ordering::Relaxed)
 }
 
-/// Whether an answer is incomplete because an input is damaged.
+/// Whether a result is incomplete because an input is damaged.
 pub(crate) fn damage() -> Outcome {
     if IS_DAMAGED.load(Ordering::Relaxed) { Outcome::Findings } else { Outcome::Fine }
 }
 
-/// Remembers whether data of an input is missing: the program then exits with 1, whatever the verb.
+/// Remembers whether data of an input is missing; if so, every verb exits with 1.
 pub(crate) fn note_damage(findings: &Findings) {
     if findings.is_data_missing() {
         IS_DAMAGED.store(true, Ordering::Relaxed);
@@ -140,7 +140,7 @@ pub(crate) fn warn(name: &str, findings: &Findings) -> Result<()> {
     show_findings(name, findings)
 }
 
-/// The same for an input whose damage is no failure.
+/// The same for an input whose damage is not a failure.
 pub(crate) fn show_findings(name: &str, findings: &Findings) -> Result<()> {
     if is_quiet() {
         return Ok(());
@@ -152,8 +152,7 @@ pub(crate) fn show_findings(name: &str, findings: &Findings) -> Result<()> {
     Ok(())
 }
 
-/// Says on standard error what is wrong with a trace that an answer is made of: the first of each kind, however often the
-/// trace is read for it.
+/// Reports the problems of a trace on standard error: the first of each kind, even if the trace is read several times.
 pub(crate) fn warn_once(path: &Path, findings: &Findings) {
     static TOLD: Mutex<BTreeSet<(PathBuf, &str)>> = Mutex::new(BTreeSet::new());
     note_damage(findings);
@@ -169,7 +168,7 @@ pub(crate) fn warn_once(path: &Path, findings: &Findings) {
             continue;
         }
         let mut out = anstream::stderr().lock();
-        // Who closed standard error does not want to hear it.
+        // If standard error is closed, the message is not wanted.
         let _ = write_finding(&mut out, &name, finding);
         let count = findings.counts().get(code).copied().unwrap_or(1);
         if count > 1 {
@@ -178,12 +177,12 @@ pub(crate) fn warn_once(path: &Path, findings: &Findings) {
     }
 }
 
-/// Whether somebody watches standard error.
+/// Whether standard error is a terminal.
 pub(crate) fn is_shown() -> bool {
     io::stderr().is_terminal() && !is_quiet()
 }
 
-/// Says on standard error what the reader of an answer should know.
+/// Prints a note about the result on standard error.
 pub(crate) fn note(text: &str) {
     if is_quiet() {
         return;
@@ -192,7 +191,7 @@ pub(crate) fn note(text: &str) {
     anstream::eprintln!("{style}note:{style:#} {text}");
 }
 
-/// Says on standard error what an output could not hold.
+/// Reports the losses of an output on standard error.
 pub(crate) fn report_loss(loss: &Loss) {
     let style = Styles::WARNING;
     for (what, count, example) in loss.entries().filter(|_| !is_quiet()) {
@@ -205,14 +204,14 @@ pub(crate) fn report_loss(loss: &Loss) {
     }
 }
 
-/// Whether an example helps: the number of a row or bytes that are not text do not.
+/// Whether an example is useful: row numbers and bytes that are not text are not.
 fn says_something(example: &str) -> bool {
     let number = example.rsplit(' ').next().unwrap_or_default();
     let is_row = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
     !example.is_empty() && !is_row && !example.contains(char::is_control) && !example.contains("\\u{")
 }
 
-/// Writes a file as [`write_silently`] does and says so on standard error.
+/// Writes a file like [`write_silently`] and reports it on standard error.
 pub(crate) fn write_file<T>(
     path: &Path,
     inputs: &[&Path],
@@ -225,13 +224,13 @@ pub(crate) fn write_file<T>(
     Ok(outcome)
 }
 
-/// The length of a file that was written; none of standard output or a device.
+/// The length of a written file; `None` for standard output or a device.
 pub(crate) fn file_bytes(path: &Path) -> Option<Bytes> {
     let file = fs::metadata(path).ok().filter(|file| path != Path::new("-") && file.is_file())?;
     Some(Bytes(file.len()))
 }
 
-/// Says on standard error what was written.
+/// Reports on standard error what was written.
 pub(crate) fn say_written(what: &str) {
     if !is_quiet() {
         Progress::new().clear();
@@ -240,10 +239,10 @@ pub(crate) fn say_written(what: &str) {
     }
 }
 
-/// Writes a file: all of it or nothing, and never over one of the inputs.
+/// Writes a file completely or not at all, and never overwrites one of the inputs.
 ///
-/// `-` is standard output. Anything else is written in the folder of the file and moved to its place at the end, so that
-/// a full disk or an interruption leaves the old file.
+/// `-` is standard output. Any other file is written to a temporary file in the same folder, which is renamed at the
+/// end, so a full disk or an interruption does not destroy an old file.
 pub(crate) fn write_silently<T>(
     path: &Path,
     inputs: &[&Path],
@@ -256,7 +255,7 @@ pub(crate) fn write_silently<T>(
         return Ok(outcome);
     }
     if inputs.iter().any(|input| is_same_file(input, path)) {
-        return Err(Error::usage("would overwrite its own input; choose another name").in_file(path));
+        return Err(Error::usage("is also an input; choose another name for the output").in_file(path));
     }
     let in_file = |error: io::Error| Error::from(error).in_file(path);
     let folder = crate::staged::folder(path);
@@ -273,7 +272,7 @@ pub(crate) fn write_silently<T>(
     Ok(outcome)
 }
 
-/// Runs the work on a file that is to become `path`; where writing fails, the error names that path.
+/// Runs the work on a file that will become `path`; if writing fails, the error names that path.
 fn fill<T>(file: &fs::File, path: &Path, work: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
     let watched = Watched { file, path, progress: Progress::new(), bytes: 0, failed: false };
     let mut out = BufWriter::with_capacity(256 << 10, watched);
@@ -282,7 +281,7 @@ fn fill<T>(file: &fs::File, path: &Path, work: impl FnOnce(&mut dyn Write) -> Re
     outcome.map_err(|error| if failed { error.in_file(path) } else { error })
 }
 
-/// Shows progress, and remembers that writing failed: the work also reads, and fails in the same way when that does.
+/// Shows progress and remembers whether writing failed, because reading can fail with the same kind of error.
 struct Watched<'f> {
     file: &'f fs::File,
     path: &'f Path,

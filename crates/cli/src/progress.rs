@@ -13,11 +13,11 @@ use crate::output::is_shown;
 const PATIENCE: Duration = Duration::from_millis(500);
 const REFRESH: Duration = Duration::from_millis(100);
 
-/// One bar for everything that is read and written at the same time; clones share it, and it goes with the last of them.
+/// One bar for all concurrent reads and writes; clones share it, and it disappears with the last one.
 #[derive(Clone)]
 pub(crate) struct Progress(Arc<Mutex<State>>);
 
-/// The bar that is there.
+/// The current bar.
 static CURRENT: Mutex<Weak<Mutex<State>>> = Mutex::new(Weak::new());
 
 pub(crate) struct State {
@@ -39,7 +39,7 @@ impl Progress {
         Self(state)
     }
 
-    /// Moves the bar to where a file was read, if somebody can see it and the work has taken long.
+    /// Moves the bar to the position in a file, if standard error is a terminal and the work has taken long.
     pub(crate) fn seen(&self, path: &Path, offset: u64, bytes: u64) {
         let Ok(mut state) = self.0.lock() else { return };
         let now = Instant::now();
@@ -48,13 +48,13 @@ impl Progress {
         }
         state.drawn = now;
         let bar = state.bar.get_or_insert_with(bar);
-        // Several files may be read side by side, and each more than once: the bar shows the one that was read last.
+        // Several files may be read concurrently, and each more than once; the bar shows the one read last.
         bar.set_length(bytes);
         bar.set_message(path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default());
         bar.set_position(offset);
     }
 
-    /// Shows how much of a file was written, unless a file is being read meanwhile.
+    /// Shows how much of a file was written, unless a file is being read.
     pub(crate) fn written(&self, path: &Path, bytes: u64) {
         let Ok(mut state) = self.0.lock() else { return };
         let now = Instant::now();
@@ -68,7 +68,7 @@ impl Progress {
         bar.set_message(format!("writing {name}"));
     }
 
-    /// Starts to wait again: a bar appears only if the work from here on takes long.
+    /// Restarts the delay: a bar appears only if the work from here on takes long.
     #[cfg(feature = "sql")]
     pub(crate) fn restart(&self) {
         if let Ok(mut state) = self.0.lock() {
@@ -76,7 +76,7 @@ impl Progress {
         }
     }
 
-    /// Removes the bar, to make room for an answer.
+    /// Removes the bar to make room for output.
     pub(crate) fn clear(&self) {
         if let Ok(mut state) = self.0.lock() {
             state.clear();

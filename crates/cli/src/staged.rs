@@ -1,4 +1,4 @@
-//! A file that takes its place when it is complete.
+//! A file that gets its name only when it is complete.
 
 use std::{
     fs::File,
@@ -8,22 +8,22 @@ use std::{
 
 use tempfile::{Builder, NamedTempFile};
 
-/// A file that grows next to its place.
+/// A temporary file in the folder of its destination.
 pub(crate) struct Staged {
     place: PathBuf,
     growing: Growing,
 }
 
 enum Growing {
-    /// It has no name yet: whatever ends the process leaves nothing of it.
+    /// Has no name yet, so nothing is left behind if the process ends.
     #[cfg(target_os = "linux")]
     Nameless(File),
-    /// Where the file system has no such files.
+    /// For file systems without unnamed files.
     Named(NamedTempFile),
 }
 
 impl Staged {
-    /// Begins a file that is to become `place`, or the file that a symbolic link there leads to.
+    /// Creates a file that will become `place`, or the target of a symbolic link there.
     pub(crate) fn create(place: &Path) -> io::Result<Self> {
         let place = &followed(place);
         #[cfg(target_os = "linux")]
@@ -36,7 +36,7 @@ impl Staged {
         Ok(Self { place: place.to_owned(), growing })
     }
 
-    /// What to write to.
+    /// The file to write to.
     pub(crate) fn file(&self) -> &File {
         match &self.growing {
             #[cfg(target_os = "linux")]
@@ -45,7 +45,7 @@ impl Staged {
         }
     }
 
-    /// Moves it to its place, over what is there.
+    /// Moves the file to its destination and replaces an existing file.
     pub(crate) fn finish(self) -> io::Result<()> {
         if let Ok(old) = std::fs::metadata(&self.place) {
             self.file().set_permissions(old.permissions())?;
@@ -58,10 +58,10 @@ impl Staged {
     }
 }
 
-/// Links in a row; more than this is a circle.
+/// Max length of a chain of links; a longer one is a cycle.
 const MAX_LINKS: usize = 40;
 
-/// Where a chain of symbolic links ends, whether or not there is a file.
+/// The end of a chain of symbolic links, whether or not the file exists.
 fn followed(place: &Path) -> PathBuf {
     let mut place = place.to_owned();
     for _ in 0..MAX_LINKS {
@@ -71,7 +71,7 @@ fn followed(place: &Path) -> PathBuf {
     place
 }
 
-/// The folder that a file is in.
+/// The folder of a file.
 pub(crate) fn folder(place: &Path) -> &Path {
     place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
@@ -80,7 +80,7 @@ const PREFIX: &str = ".traceloom-";
 
 fn named(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = Builder::new();
-    // The user's umask decides, as for any file a program makes.
+    // The umask applies, as for any file that a program creates.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     builder.prefix(PREFIX).tempfile_in(folder)
@@ -98,7 +98,7 @@ mod nameless {
     use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
     use tempfile::Builder;
 
-    /// Names of open files; without it a nameless file could not be given one.
+    /// Paths of open files; needed to name an unnamed file.
     const OPEN_FILES: &str = "/proc/self/fd";
 
     pub(super) fn create(folder: &Path) -> Option<File> {
@@ -107,13 +107,13 @@ mod nameless {
         Path::new(OPEN_FILES).is_dir().then(|| file.into())
     }
 
-    /// A link cannot take the place of a file, so it gets a name beside it first.
+    /// A link cannot replace a file, so the file first gets a name in the same folder.
     pub(super) fn finish(file: &File, place: &Path) -> io::Result<()> {
         let open_file = format!("{OPEN_FILES}/{}", file.as_raw_fd());
         let link = |name: &Path| Ok(linkat(CWD, &open_file, CWD, name, AtFlags::SYMLINK_FOLLOW)?);
         match Builder::new().prefix(super::PREFIX).make_in(super::folder(place), link) {
             Ok(linked) => linked.persist(place).map(drop).map_err(|error| error.error),
-            // Some file systems make such files and cannot name them.
+            // Some file systems can create unnamed files but not name them.
             Err(_) => copy(file, place),
         }
     }
@@ -146,7 +146,7 @@ mod tests {
         let staged = Staged::create(&place).expect("a file");
         staged.file().write_all(b"new").expect("room for it");
         assert_eq!(fs::read(&place).expect("a file"), b"old");
-        // Nothing to clean up, however the process ends.
+        // Nothing to clean up if the process ends here.
         #[cfg(target_os = "linux")]
         assert_eq!(names(folder.path()), ["out"]);
         staged.finish().expect("its place");

@@ -1,4 +1,4 @@
-//! Tables for people: columns as wide as their widest cell.
+//! Text tables: columns are as wide as their widest cell.
 
 use std::{
     fmt,
@@ -14,7 +14,7 @@ use crate::{
 pub(crate) struct TextTable {
     columns: Vec<Column>,
     rows: Vec<Vec<String>>,
-    /// Heads of columns that a narrow terminal does without, the first of them first.
+    /// Headings of columns to drop on a narrow terminal, in this order.
     dropped: &'static [&'static str],
 }
 
@@ -23,7 +23,7 @@ struct Column {
     is_text: bool,
 }
 
-/// Names are cut to this many characters; programs ask for `--json`.
+/// Names are cut to this many characters; `--json` has them in full.
 const WIDEST: usize = 60;
 
 impl TextTable {
@@ -31,19 +31,19 @@ impl TextTable {
         Self { columns: Vec::new(), rows: Vec::new(), dropped: &[] }
     }
 
-    /// A column of texts, to the left.
+    /// Adds a left-aligned column of text.
     pub(crate) fn text(mut self, head: &str) -> Self {
         self.columns.push(Column { head: head.to_owned(), is_text: true });
         self
     }
 
-    /// Columns of numbers, to the right.
+    /// Adds right-aligned columns of numbers.
     pub(crate) fn numbers(mut self, heads: &[&str]) -> Self {
         self.columns.extend(heads.iter().map(|head| Column { head: (*head).to_owned(), is_text: false }));
         self
     }
 
-    /// Columns to leave out, one after the other, if the terminal is too narrow for all.
+    /// Sets the columns to drop, in this order, if the terminal is too narrow.
     pub(crate) fn drop_first(mut self, heads: &'static [&'static str]) -> Self {
         self.dropped = heads;
         self
@@ -58,7 +58,7 @@ impl TextTable {
         self.rows.is_empty()
     }
 
-    /// Writes it, the head dimmed.
+    /// Writes the table with a dimmed heading.
     pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         self.write_within(terminal_columns().unwrap_or(usize::MAX), out)
     }
@@ -83,7 +83,7 @@ impl TextTable {
         self.rows.iter().try_for_each(|row| writeln!(out, "{}", self.line(row, &widths)))
     }
 
-    /// A row; a column without a width is left out.
+    /// Writes a row; columns without a width are omitted.
     fn line(&self, cells: &[String], widths: &[Option<usize>]) -> String {
         let padded = cells.iter().zip(widths).zip(&self.columns).filter_map(|((cell, width), column)| {
             let width = (*width)?;
@@ -94,7 +94,7 @@ impl TextTable {
     }
 }
 
-/// Says how many rows a limit left out.
+/// Prints how many rows a limit left out.
 pub(crate) fn rest(out: &mut dyn Write, rows: usize, limit: usize) -> io::Result<()> {
     if rows > limit {
         writeln!(out, "  {} more; --limit {rows} shows all", rows - limit)?;
@@ -102,7 +102,7 @@ pub(crate) fn rest(out: &mut dyn Write, rows: usize, limit: usize) -> io::Result
     Ok(())
 }
 
-/// How wide standard output is, if it is a terminal.
+/// The width of standard output, if it is a terminal.
 fn terminal_columns() -> Option<usize> {
     #[cfg(unix)]
     return rustix::termios::tcgetwinsize(io::stdout())
@@ -113,7 +113,7 @@ fn terminal_columns() -> Option<usize> {
     return None;
 }
 
-/// One line of text that a terminal takes as it is, cut where it is too long.
+/// One line of text that is safe for a terminal, cut if it is too long.
 fn cut(cell: String) -> String {
     let clean = clean(&cell);
     if clean.chars().count() <= WIDEST {
@@ -125,19 +125,19 @@ fn cut(cell: String) -> String {
 /// The longest time that is shown to the nanosecond.
 const MAX_EXACT_NS: u64 = 600_000_000_000;
 
-/// A time to the nanosecond, unless it is so long that nobody wants to know.
+/// A time to the nanosecond, or rounded if it is long.
 pub(crate) fn exact(ns: u64) -> String {
     if ns < MAX_EXACT_NS { Nanoseconds(ns).to_string() } else { Rounded(ns as f64).to_string() }
 }
 
-/// A time in the unit that fits it, to four digits; for tables.
+/// A time in a suitable unit with four digits, for tables.
 pub(crate) struct Rounded(pub(crate) f64);
 
 impl fmt::Display for Rounded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let size = self.0.abs();
         let (unit, scale) = match size {
-            // What would be rounded to four digits before the point belongs to the next unit.
+            // A number that would round to four digits before the point belongs to the next unit.
             _ if size < 999.95 => ("ns", 1.0),
             _ if size < 999.95e3 => ("µs", 1e3),
             _ if size < 999.95e6 => ("ms", 1e6),

@@ -1,4 +1,4 @@
-//! `info`: what a trace is.
+//! `info`: summarizes a trace.
 
 use std::{io::Write, path::Path};
 
@@ -76,7 +76,7 @@ fn print(path: &Path, info: &Info) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// The compressions, the innermost first, and the size of the file.
+/// The compressions, innermost first, and the size of the file.
 fn layers(path: &Path, info: &Info) -> String {
     if info.layers.is_empty() {
         return String::new();

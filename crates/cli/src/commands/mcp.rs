@@ -7,7 +7,7 @@ use traceloom_mcp::{Address, Options, serve_http, serve_stdio};
 
 use crate::{Outcome, args::answers::Mcp as Arguments, output::stdout};
 
-/// Serves until the client goes away.
+/// Serves until the client disconnects.
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let options = Options { files: arguments.files.clone(), allowed: arguments.allowed.clone() };
     if arguments.http {

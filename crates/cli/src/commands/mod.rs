@@ -40,7 +40,7 @@ use crate::{
     table::TextTable,
 };
 
-/// The page that teaches an assistant this program.
+/// The page that teaches an assistant how to use this program.
 const SKILL: &str = include_str!("skill.md");
 
 /// Runs a verb.
@@ -115,7 +115,7 @@ fn formats() -> Result<Outcome> {
     Ok(out.flush().map(|()| Outcome::Fine)?)
 }
 
-/// What the manual page is about.
+/// The command that the manual page describes.
 fn manual(verb: Option<&str>) -> Result<clap::Command> {
     let program = args::command();
     let Some(verb) = verb else { return Ok(program) };

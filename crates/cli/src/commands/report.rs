@@ -1,4 +1,4 @@
-//! `report`: one file to send.
+//! `report`: a single file to share.
 
 use std::path::PathBuf;
 
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     Ok(if failed > 0 { Outcome::Findings } else { Outcome::Fine })
 }
 
-/// Adds the traces, with their source if that is wanted.
+/// Adds the traces, with their source if requested.
 fn add<'p>(report: &mut Report, arguments: &Arguments, paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<()> {
     for path in paths {
         let trace = arguments.reading.open(path)?;
@@ -58,7 +58,7 @@ fn add<'p>(report: &mut Report, arguments: &Arguments, paths: impl IntoIterator<
     Ok(())
 }
 
-/// The runs to compare: the sets that were named, or else two traces.
+/// The runs to compare: the given sets, or else two traces.
 fn sides(arguments: &Arguments) -> (&[PathBuf], &[PathBuf]) {
     match arguments.files.as_slice() {
         [] => (&arguments.baseline, &arguments.candidate),

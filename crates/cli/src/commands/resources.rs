@@ -1,4 +1,4 @@
-//! `dump --resources`: the files that travel inside a trace.
+//! `dump --resources`: the files embedded in a trace.
 
 use std::{
     fs::{self, File},
@@ -20,7 +20,7 @@ use crate::{
     units::Bytes,
 };
 
-/// Writes every resource into `folder`, which is made if it is not there, and lists them.
+/// Writes every resource into `folder`, which is created if needed, and lists them.
 pub(crate) fn extract(trace: &Trace, folder: &Path, as_json: bool) -> Result<Outcome> {
     let path = trace.path();
     if !trace.is::<Wtf>() {
@@ -50,17 +50,17 @@ pub(crate) fn extract(trace: &Trace, folder: &Path, as_json: bool) -> Result<Out
     Ok(Outcome::Fine)
 }
 
-/// Resources have no names; nothing of the file gets into a path.
+/// Resources have no names; no content of the file becomes part of a path.
 fn file_name(number: u64, resource: &Resource<'_>) -> String {
     let ending = if resource.kind == PartType::STRING_RESOURCE { "txt" } else { "bin" };
     format!("resource-{number}.{ending}")
 }
 
-/// Writes a file that is not there yet.
+/// Writes a new file; fails if it exists.
 fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
     let written = File::create_new(path).and_then(|mut file| file.write_all(bytes));
     let explain = |error: io::Error| match error.kind() {
-        io::ErrorKind::AlreadyExists => io::Error::new(error.kind(), "is there already; choose another folder"),
+        io::ErrorKind::AlreadyExists => io::Error::new(error.kind(), "already exists; choose another folder"),
         _ => error,
     };
     written.map_err(|error| Error::from(explain(error)).in_file(path))

@@ -1,4 +1,4 @@
-//! Stores: folders of Parquet files that traces are added to.
+//! Stores: folders of Parquet files to which traces are added.
 
 use std::path::{Path, PathBuf};
 
@@ -7,13 +7,12 @@ use traceloom_model::TableSource;
 
 use crate::{Outcome, args};
 
-/// What `--to` calls it.
+/// The id of a store for `--to`.
 pub(crate) const ID: &str = "parquet";
-/// What it is.
-pub(crate) const ABOUT: &str =
-    "a store: sorted Parquet files that many traces are added to, for SQL and for other engines";
+/// The description in `convert --list`.
+pub(crate) const ABOUT: &str = "a store of sorted Parquet files for many traces, for SQL and other engines";
 
-/// Whether `convert` is to write a store: it was asked to, or the output is one.
+/// Whether `convert` writes a store: `--to` says so, or the output is one.
 pub(crate) fn is_wanted(to: Option<&str>, output: &Path) -> bool {
     match to {
         Some(to) => to.split(':').next() == Some(ID),
@@ -70,7 +69,7 @@ mod imp {
         Ok(Box::new(Store::open(path)?.ok_or_else(none)?))
     }
 
-    /// Says what was added, and what was not because it is there.
+    /// Reports which traces were added, and which were skipped because the store has them.
     fn say(report: &Report, output: &Path) {
         if is_quiet() {
             return;
@@ -78,19 +77,19 @@ mod imp {
         let style = Styles::NOTE;
         for skipped in &report.skipped {
             let path = display_name(Path::new(&skipped.path));
-            anstream::eprintln!("{style}skipped:{style:#} {path} is in the store as {}", skipped.stored_path);
+            anstream::eprintln!("{style}skipped:{style:#} {path} is already in the store as {}", skipped.stored_path);
         }
         let (traces, rows, bytes) = (report.added.len(), report.rows, Bytes(report.bytes));
         let output = display_name(output);
         match traces {
-            0 => anstream::eprintln!("{style}added:{style:#} nothing, {output} has all traces already"),
+            0 => anstream::eprintln!("{style}added:{style:#} nothing; {output} already has all traces"),
             1 => anstream::eprintln!("{style}added:{style:#} 1 trace, {rows} rows, {bytes} to {output}"),
             _ => anstream::eprintln!("{style}added:{style:#} {traces} traces, {rows} rows, {bytes} to {output}"),
         }
     }
 }
 
-/// What a folder is, for `info`.
+/// Description of a folder, for `info`.
 #[cfg(feature = "sql")]
 mod about {
     use std::path::Path;
@@ -106,13 +105,13 @@ mod about {
 
     use crate::{input::display_name, units::Bytes};
 
-    /// The same for people and for programs.
+    /// The description as text and as JSON.
     pub(crate) struct About {
         pub(crate) text: String,
         pub(crate) json: serde_json::Value,
     }
 
-    /// The store that a folder is; none if it is not one.
+    /// The store in a folder, or `None`.
     pub(crate) fn about(path: &Path) -> Result<Option<About>> {
         let name = display_name(path);
         if let Some(fleet) = Fleet::open(path)? {
@@ -122,7 +121,7 @@ mod about {
             let (files, partitions) = (manifest.files.len(), manifest.partitions.join(", "));
             let bytes: u64 = manifest.files.iter().map(|file| file.bytes).sum();
             let text = format!(
-                "{name}: the store of a fleet, {} by {partitions}, {} in quarantine, {}, {}",
+                "{name}: a fleet store, {} by {partitions}, {} in quarantine, {}, {}",
                 counted(traces, "trace"),
                 counted(quarantined, "file"),
                 counted(files as u64, "Parquet file"),

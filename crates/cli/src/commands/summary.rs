@@ -1,4 +1,4 @@
-//! `summary`: what matters first about a trace.
+//! `summary`: the most important facts about a trace.
 
 use std::{io::Write, path::Path};
 

@@ -44,10 +44,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Makes a step of a name.
+/// Creates a step from a name.
 type Step = fn(String) -> GraphStep;
 
-/// The graph after the steps that were asked for.
+/// The graph after the requested steps.
 fn narrowed(graph: &Graph, arguments: &Arguments) -> Result<Graph> {
     let kinds: [(&[String], Step); 4] = [
         (&arguments.drop, GraphStep::Drop),
@@ -60,7 +60,7 @@ fn narrowed(graph: &Graph, arguments: &Arguments) -> Result<Graph> {
         for name in names {
             if !graph.has(name) {
                 let near = nearest(name, graph.names()).map(|near| format!("; did you mean `{near}`?"));
-                return Err(Error::unsupported(format!("no stack has {name}{}", near.unwrap_or_default())));
+                return Err(Error::unsupported(format!("no stack contains {name}{}", near.unwrap_or_default())));
             }
             steps.push(step(name.clone()));
         }
@@ -105,11 +105,11 @@ fn write_text(tree: &CallTree<'_>, arguments: &Arguments, out: &mut dyn Write) -
     Ok(())
 }
 
-/// Levels that are indented.
+/// Max number of levels that are indented.
 const MAX_INDENTED: usize = 40;
 
-/// The name at its level. Deeper ones have the number of the level instead, or the text would grow with the square of a
-/// stack.
+/// The indented name. Names at deeper levels get the number of the level instead, because the text would grow with the
+/// square of the depth.
 fn indented(depth: usize, name: &str) -> String {
     let level = if depth > MAX_INDENTED { format!("[{depth}] ") } else { String::new() };
     format!("{:indent$}{level}{}", "", clean(name), indent = 2 * depth.min(MAX_INDENTED))

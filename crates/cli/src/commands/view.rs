@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &View) -> Result<Outcome> {
     serve(options, !arguments.no_open, sampled)
 }
 
-/// A file that grows, or a program: one that sends what it records, or one that has to be captured again and again.
+/// A growing file, or a program that serves its trace or that has to be captured repeatedly.
 fn live(from: &str, arguments: &View) -> Result<(Option<Live>, Option<Sampled>)> {
     let keep = Keep { age_ns: arguments.keep_ns, bytes: arguments.keep_bytes };
     if Path::new(from).is_file() {
@@ -35,7 +35,7 @@ fn live(from: &str, arguments: &View) -> Result<(Option<Live>, Option<Sampled>)>
         return Ok((None, Some(sampled)));
     }
     let (address, output) = (Address::parse(from)?, output(arguments, "live.wtf-trace")?);
-    // Others can read the command line, so the token is not on it.
+    // Other users can see the command line, so the token is not on it.
     let token = match &arguments.token_file {
         Some(path) if path == Path::new("-") => Some(io::read_to_string(io::stdin())?),
         Some(path) => Some(std::fs::read_to_string(path).map_err(|error| Error::from(error).in_file(path))?),
@@ -53,7 +53,7 @@ fn output(arguments: &View, default: &str) -> Result<PathBuf> {
     Ok(output)
 }
 
-/// Serves until the program is ended.
+/// Serves until the program is interrupted.
 pub(super) fn show(options: Options, opens: bool) -> Result<Outcome> {
     serve(options, opens, None)
 }
@@ -68,7 +68,7 @@ fn serve(options: Options, opens: bool, sampled: Option<Sampled>) -> Result<Outc
         let viewer = Arc::clone(&viewer);
         thread::Builder::new().name("captures".to_owned()).spawn(move || sampled.run(&viewer))?;
     }
-    // Whoever lists processes sees the command line of the browser: the token is not on it.
+    // Other users can see the command line of the browser, so the token is not on it.
     let handed = if opens { Some(viewer.one_time_url()?) } else { None };
     browser::open(viewer.url(), handed.as_deref());
     viewer.wait();
@@ -78,14 +78,14 @@ fn serve(options: Options, opens: bool, sampled: Option<Sampled>) -> Result<Outc
 fn explain(error: Error, port: u16) -> Error {
     match error.kind() {
         ErrorKind::Io(io) if io.kind() == io::ErrorKind::AddrInUse => {
-            let message = format!("port {port} is taken; leave out --port to use a free one");
+            let message = format!("port {port} is in use; omit --port to use a free one");
             io::Error::new(io::ErrorKind::AddrInUse, message).into()
         }
         _ => error,
     }
 }
 
-/// The files that are traces. Problems with the others are reported here, not in a page; if there are only others,
+/// The files that are traces. Problems with other files are reported here, not on the page; if there are no traces,
 /// nothing is served.
 fn readable(arguments: &View) -> Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
@@ -97,15 +97,14 @@ fn readable(arguments: &View) -> Result<Vec<PathBuf>> {
         }
     }
     if paths.is_empty() {
-        return Err(Error::unrecognized("none of the files can be shown"));
+        return Err(Error::unrecognized("none of the files is a trace"));
     }
     Ok(paths)
 }
 
 fn check(path: &Path, arguments: &View) -> Result<()> {
     if path == Path::new("-") {
-        let problem =
-            "the page reads a trace again and again, so `view` needs a file; save standard input to one first";
+        let problem = "`view` cannot show standard input, because the page rereads the trace; save it to a file first";
         return Err(Error::usage(problem));
     }
     let in_file = |error: io::Error| Error::from(error).in_file(path);
@@ -115,10 +114,10 @@ fn check(path: &Path, arguments: &View) -> Result<()> {
     }
     let mut first = [0; 4];
     let read = file.read(&mut first).map_err(in_file)?;
-    // A compressed trace would be decompressed twice; its problems are in the page.
+    // A compressed trace would be decompressed twice; the page shows its problems.
     let is_compressed = COMPRESSED.iter().any(|magic| first.get(..read).is_some_and(|first| first.starts_with(magic)));
     if is_compressed { Ok(()) } else { arguments.reading.options().open(path).map(drop) }
 }
 
-/// How files begin that are compressed with gzip, zstd or lz4.
+/// First bytes of files that are compressed with gzip, zstd or lz4.
 static COMPRESSED: &[&[u8]] = &[&[0x1f, 0x8b], &[0x28, 0xb5, 0x2f, 0xfd], &[0x04, 0x22, 0x4d, 0x18]];

@@ -210,8 +210,8 @@ fn an_interactive_report_holds_the_trace_or_says_what_is_missing() {
     assert!(whole.contains("data-name=\"game.prof\" data-notice=\"\">H4sI"), "{whole:.200}");
     assert!(!said.contains("NOT ALL"), "{said}");
     let (cut, said) = report("16kB");
-    assert!(cut.len() <= 16 << 10 && cut.contains("NOT ALL OF game.prof IS HERE"), "{}", cut.len());
-    assert!(said.contains("NOT ALL OF game.prof IS HERE: only its first"), "{said}");
+    assert!(cut.len() <= 16 << 10 && cut.contains("INCOMPLETE: game.prof is cut after"), "{}", cut.len());
+    assert!(said.contains("INCOMPLETE: game.prof is cut after"), "{said}");
     assert_eq!(whole, report("1MB").0, "the same each time");
 }
 

@@ -126,7 +126,7 @@ fn names_that_are_not_there_are_reported() {
     refused(&["missing.prof"], 2, "missing.prof");
     refused(&["list", &game], 2, "traceloom info");
     refused(&["memory", &game], 1, "no allocations in it");
-    refused(&["lines", &game], 1, "no line timings in it (EasyProfiler); try `traceloom stats`");
+    refused(&["lines", &game], 1, "the trace (EasyProfiler) has no line timings; try `traceloom stats`");
     refused(&["log", &game], 1, "no log lines");
     refused(&["flame", "--by", "bytes", &game], 1, "no allocations in it; for time use `--by time`");
 }
@@ -158,7 +158,7 @@ fn nothing_is_served_if_there_is_nothing_to_show() {
     fs::write(&empty, "").expect("a file");
     refused(&["view", "--no-open", &text], 1, "is a text file");
     refused(&["view", "--no-open", &empty], 1, "the file is empty");
-    refused(&["view", "--no-open", &text, &empty], 1, "none of the files can be shown");
+    refused(&["view", "--no-open", &text, &empty], 1, "none of the files is a trace");
     refused(&["view", "--no-open", &demo.path("demo")], 2, "is a directory");
     refused(&["view", "--no-open", "-"], 2, "`view` needs a file");
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");

@@ -286,7 +286,7 @@ fn lines_of(call: &Call<'_>) -> Result<Answer> {
     trace.pour(&Filter::default(), &mut collected)?;
     let profile = collected.finish().profiles.pop().ok_or_else(|| {
         let format = trace.format().name;
-        Error::unsupported(format!("no line timings in it ({format}); use `stats`")).in_file(trace.path())
+        Error::unsupported(format!("the trace ({format}) has no line timings; use `stats`")).in_file(trace.path())
     })?;
     let is_wanted =
         |id: &i64| arguments.file.as_ref().is_none_or(|name| profile.files[id].name.contains(name.as_str()));

@@ -81,7 +81,7 @@ fn tree(call: &Call<'_>) -> Result<Answer> {
     let mut graph = Graph::from(stacks.tree);
     if let Some(name) = arguments.focus {
         if !graph.has(&name) {
-            return Err(Error::unsupported(format!("no stack has {name}")));
+            return Err(Error::unsupported(format!("no stack contains {name}")));
         }
         graph = graph.after(&[GraphStep::Focus(name)]);
     }

@@ -1,4 +1,4 @@
-//! `ingest`: traces into the store of a fleet.
+//! `ingest`: adds traces to a fleet store.
 
 use std::{
     io::Write,
@@ -22,7 +22,7 @@ use crate::{
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let (store, sources) = match arguments.files.split_last() {
         Some((store, sources)) if !sources.is_empty() || arguments.compact => (store, sources),
-        _ => return Err(Error::usage("where to? Use `traceloom ingest SRC... STORE`")),
+        _ => return Err(Error::usage("no store given; use `traceloom ingest SRC... STORE`")),
     };
     let mut report = if sources.is_empty() { Report::default() } else { add(sources, store, arguments)? };
     if arguments.compact {
@@ -57,7 +57,7 @@ fn add(sources: &[PathBuf], store: &Path, arguments: &Arguments) -> Result<Repor
     })
 }
 
-/// Problems that are listed one by one.
+/// Max number of problems that are listed individually.
 const LISTED: usize = 10;
 
 fn say(report: &Report, is_compaction: bool, store: &Path) {

@@ -22,11 +22,11 @@ pub(crate) fn regressions(arguments: &Regressions) -> Result<Outcome> {
     diff::show(&report.map_err(|error| error.in_file(&arguments.store))?, &arguments.comparison)
 }
 
-/// The store, ready for questions; a cluster opens it where it answers.
+/// The store, ready for queries; a cluster opens the store itself.
 fn fleet(store: &Path, cluster: Option<&str>) -> Result<Box<dyn Ask>> {
     if let Some(url) = cluster {
         return Ok(Box::new(Cluster::new(url, &[store.to_owned()])?));
     }
-    let none = || Error::usage("is not the store of a fleet; `traceloom ingest` makes one").in_file(store);
+    let none = || Error::usage("is not a fleet store; create one with `traceloom ingest`").in_file(store);
     Ok(Box::new(Session::of_fleet(&Fleet::open(store)?.ok_or_else(none)?, &Options::default())?))
 }

@@ -1,4 +1,4 @@
-//! `trend`: how long names take from day to day and from build to build.
+//! `trend`: how long names take per day and build.
 
 use std::io::Write;
 

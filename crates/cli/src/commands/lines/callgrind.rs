@@ -1,7 +1,7 @@
 //! The file that nytprofcg writes, for KCachegrind.
 //!
-//! Its head speaks of ticks, its costs are microseconds; recursive calls cost nothing, because their time is in the
-//! outermost call.
+//! The header says ticks, but the costs are microseconds. Recursive calls cost nothing, because their time is part of
+//! the outermost call.
 
 use std::io::Write;
 
@@ -19,7 +19,7 @@ pub(super) fn write(profile: &Profile, out: &mut dyn Write) -> Result<()> {
     for (name, sub) in called() {
         for place in sub.places() {
             let by = if place.by.is_empty() { "__main".to_owned() } else { place.by.join(" or ") };
-            // A call inside of an eval is made where the outermost eval stands.
+            // A call inside an eval counts as a call from the line of the outermost eval.
             let at = place.file.map(|file| index.outermost(file, place.line.unwrap_or(0)));
             let file = at.and_then(|(file, _)| profile.files.get(&file)).map_or(UNKNOWN, |file| file.name.as_str());
             let line = at.map_or(0, |(_, line)| line);
@@ -38,7 +38,7 @@ fn file_of<'p>(profile: &'p Profile, sub: &Sub) -> &'p str {
     sub.file.and_then(|file| profile.files.get(&file)).map_or(UNKNOWN, |file| file.name.as_str())
 }
 
-/// 0 for what is not written in Perl, nothing where it is not known.
+/// 0 for a sub that is not written in Perl, empty if the line is unknown.
 fn first_line(sub: &Sub) -> String {
     match (sub.first_line, sub.kind) {
         (Some(line), _) => line.to_string(),
@@ -47,7 +47,7 @@ fn first_line(sub: &Sub) -> String {
     }
 }
 
-/// Whole ones, as Perl cuts a number off.
+/// Truncated to an integer, as Perl does.
 fn microseconds(ns: i64) -> i64 {
     (ns as f64 / 1e9 * 1_000_000.0) as i64
 }

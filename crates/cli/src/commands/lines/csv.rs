@@ -1,7 +1,7 @@
 //! The files that nytprofcsv writes.
 //!
-//! A line has the time of its statements, the string evals that it ran included, how many there were, the time of one,
-//! and the source. A row of blank lines without figures becomes two.
+//! A line has the time of its statements including string evals, the number of statements, the time per statement, and
+//! the source. Consecutive blank lines without figures are reduced to two.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,7 +17,7 @@ const HEAD: &str = "\
 # Format: time,calls,time/call,code
 ";
 
-/// A file on one level.
+/// A source file at one level of detail.
 pub(super) struct Sheet<'p> {
     index: &'p Index<'p>,
     id: i64,
@@ -25,7 +25,7 @@ pub(super) struct Sheet<'p> {
     level: Level,
 }
 
-/// All of them; evals are shown by line only.
+/// All sheets of a profile; evals have only the line level.
 pub(super) fn sheets<'p>(profile: &'p Profile, index: &'p Index<'p>) -> Vec<Sheet<'p>> {
     let levels: &[Level] = if profile.has_blocks() { &[Level::Sub, Level::Block, Level::Line] } else { &[Level::Line] };
     let mut sheets = Vec::new();
@@ -36,14 +36,14 @@ pub(super) fn sheets<'p>(profile: &'p Profile, index: &'p Index<'p>) -> Vec<Shee
     sheets
 }
 
-/// Line numbers from here on are taken for damage.
+/// Line numbers from here on are considered damaged.
 const MAX_LINES: u32 = 1 << 16;
 
-/// Longer names lose their folders, or everything.
+/// In longer names, the folders are replaced by `...`; if that is not enough, the whole name is replaced.
 const MAX_NAME: usize = 50;
 
 impl Sheet<'_> {
-    /// What the file is called.
+    /// The name of the CSV file.
     pub(super) fn name(&self) -> String {
         let mut name = self.file.name.clone();
         if name.len() > MAX_NAME
@@ -58,7 +58,7 @@ impl Sheet<'_> {
         format!("{}-{}-{}.csv", safe(&name), self.id, self.level.as_str())
     }
 
-    /// Writes it.
+    /// Writes the sheet.
     pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(HEAD.as_bytes())?;
         let figures = self.figures();
@@ -83,7 +83,7 @@ impl Sheet<'_> {
         let costs = self.file.costs(self.level);
         let (calls, evals) = (self.index.calls_in(self.id), self.index.evals_in(self.id));
         let subs: BTreeSet<u32> = self.index.defined_in(self.id).keys().copied().flatten().collect();
-        // The original counts the lines of statements from 0, hence one more.
+        // nytprofcsv counts the lines of statements from 0, so add one.
         let after = |last: Option<&u32>| last.map_or(0, |line| line.saturating_add(1));
         let lasts = [after(costs.keys().last()), last(calls.keys()), last(subs.iter()), last(evals.keys())];
         let most = lasts.into_iter().filter(|line| *line < MAX_LINES).max().unwrap_or(0);
@@ -93,7 +93,7 @@ impl Sheet<'_> {
         for line in &figures.marked {
             let figure = figures.by_line.entry(*line).or_default();
             if let Some(cost) = costs.get(line) {
-                // A line that has time ran, whatever its count says.
+                // A line with time was executed, even if its count is 0.
                 *figure = Figure { time_ns: cost.own_ns(), count: cost.count.max(1) };
             }
             figure.time_ns = figure.time_ns.saturating_add(evals.get(line).map_or(0, |nested| nested.time_ns));
@@ -101,14 +101,14 @@ impl Sheet<'_> {
         figures
     }
 
-    /// Lines with their text; of many empty ones in a row only as many as matter.
+    /// Lines with their text; of consecutive blank lines, only as many as affect the output.
     fn rows(&self, figures: &Figures) -> Vec<(u32, &str)> {
         let source = &self.file.source;
         let mut rows = Vec::new();
         if figures.marked.contains(&0) {
-            rows.push((0, "(figures that belong to no line)"));
+            rows.push((0, "(figures without a line)"));
         } else if source.is_empty() {
-            rows.push((0, "(no source is stored)"));
+            rows.push((0, "(no source in the profile)"));
         }
         let end = last(source.keys()).max(figures.most.saturating_sub(1));
         let lines: BTreeSet<u32> = source.keys().chain(&figures.marked).copied().filter(|line| *line <= end).collect();
@@ -124,15 +124,15 @@ impl Sheet<'_> {
     }
 }
 
-/// Two are written, and it takes a third to see that there are more.
+/// Two are written; a third shows that there are more.
 const SOME_BLANKS: usize = 3;
 
 /// The figures of a file by line.
 #[derive(Default)]
 struct Figures {
-    /// The highest line that is believed.
+    /// The highest plausible line.
     most: u32,
-    /// Lines of which anything is known.
+    /// Lines with any data.
     marked: BTreeSet<u32>,
     by_line: BTreeMap<u32, Figure>,
 }
@@ -154,7 +154,7 @@ fn write_row(out: &mut dyn Write, figure: Figure, text: &str) -> io::Result<()> 
     writeln!(out, "{seconds:.6},{},{each:.6},{text}", general(figure.count))
 }
 
-/// A count with six digits at most, as `%g` prints it.
+/// A count with at most six digits, as `%g` prints it.
 fn general(count: u64) -> String {
     if count < 1_000_000 {
         return count.to_string();
@@ -164,7 +164,7 @@ fn general(count: u64) -> String {
     format!("{}e+{exponent:0>2}", digits.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// A name without what file systems and addresses do not like.
+/// A name without characters that file systems or URLs do not allow.
 fn safe(name: &str) -> String {
     let mut out = String::new();
     for c in name.chars() {

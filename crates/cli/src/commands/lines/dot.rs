@@ -10,7 +10,7 @@ use traceloom_core::Result;
 
 use crate::table::Rounded;
 
-/// Subs in a box for each package, and an arrow from each caller.
+/// One box per package with its subs, and an arrow from each caller.
 pub(super) fn write(profile: &Profile, out: &mut dyn Write) -> Result<()> {
     let mut edges: BTreeMap<(&str, &str), u64> = BTreeMap::new();
     let mut packages: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -48,7 +48,7 @@ fn label(profile: &Profile, package: &str, name: &str) -> String {
     }
 }
 
-/// A string of the language: nothing in it ends it or is taken for a command.
+/// A quoted and escaped DOT string.
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! A file with the figures of each line beside it.
+//! A source file with the figures of each line next to it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,7 +15,7 @@ use crate::{
     table::Rounded,
 };
 
-/// Callers, callees and evals that are named beside a line; the rest is counted.
+/// Max number of callers, callees and evals that are listed per line; the rest is counted.
 const NAMED: usize = 5;
 
 /// Columns before the source.
@@ -81,7 +81,7 @@ impl<'p> Listing<'p> {
         let file = &self.profile.files[&self.id];
         if let Some((parent, line)) = file.parent {
             let name = self.profile.files.get(&parent).map_or("", |file| file.name.as_str());
-            writeln!(out, "  a string eval in line {line} of {}", clean(name))?;
+            writeln!(out, "  string eval in line {line} of {}", clean(name))?;
         }
         if !file.merged.is_empty() {
             writeln!(out, "  including {} equal evals", file.merged.len())?;
@@ -124,7 +124,7 @@ impl<'p> Listing<'p> {
         Ok(writeln!(out, "{:INDENT$} {dim}# {}{dim:#}", "", clean(text))?)
     }
 
-    /// Who called the subs that begin here.
+    /// Callers of the subs that start here.
     fn write_callers(&self, out: &mut dyn Write, line: u32) -> Result<()> {
         for name in self.index.defined_in(self.id).get(&Some(line)).into_iter().flatten() {
             self.write_callers_of(out, name)?;
@@ -162,7 +162,7 @@ impl<'p> Listing<'p> {
         }
     }
 
-    /// Whom this line calls.
+    /// Subs that this line calls.
     fn write_callees(&self, out: &mut dyn Write, line: u32) -> Result<()> {
         let Some(called) = self.index.calls_in(self.id).get(&line) else { return Ok(()) };
         let mut called: Vec<_> = called.iter().collect();
@@ -199,14 +199,14 @@ fn sum(called: &BTreeMap<&str, Figures>) -> Figures {
     })
 }
 
-/// Calls and their times in words.
+/// Describes calls and their times.
 fn told(figures: &Figures) -> String {
     let Figures { count, incl_ns, excl_ns, recursive_ns, depth } = *figures;
     let mut text = format!("{}, {}", counted(count, "call"), Rounded(incl_ns as f64));
     if excl_ns != incl_ns {
         text += &format!(", {} self", Rounded(excl_ns as f64));
     }
-    // The time of recursive calls is in the outermost one, so that a mean would say nothing.
+    // The time of recursive calls is part of the outermost call, so a mean would be meaningless.
     if count > 1 && depth == 0 {
         text += &format!(", {} each", Rounded(incl_ns as f64 / count as f64));
     }

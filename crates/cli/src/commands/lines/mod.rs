@@ -43,7 +43,7 @@ fn read(arguments: &Arguments) -> Result<Profile> {
     trace.pour(&Filter::default(), &mut lines)?;
     let profile = lines.finish().profiles.pop();
     let format = trace.format().name;
-    let problem = || Error::unsupported(format!("no line timings in it ({format}); try `traceloom stats`"));
+    let problem = || Error::unsupported(format!("the trace ({format}) has no line timings; try `traceloom stats`"));
     profile.ok_or_else(|| problem().in_file(&arguments.trace))
 }
 
@@ -68,7 +68,7 @@ fn show(profile: &Profile, arguments: &Arguments) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// The files to list: those that were asked for, or the one that took the most time.
+/// The files to list: the requested ones, or the one that took the most time.
 fn chosen(profile: &Profile, arguments: &Arguments) -> Result<Vec<i64>> {
     let by_time = profile.files_by_time();
     if let Some(name) = &arguments.file {
@@ -96,7 +96,7 @@ fn write_to(arguments: &Arguments, work: impl FnOnce(&mut dyn Write) -> Result<(
     output::write_file(&arguments.output, &[&arguments.trace], work)
 }
 
-/// One file for each file and level, into a folder, or one after the other to standard output.
+/// Writes one CSV file per source file and level into a folder, or all of them to standard output.
 fn write_csv(profile: &Profile, arguments: &Arguments) -> Result<()> {
     let (index, folder) = (profile.index(), &arguments.output);
     if folder == Path::new("-") {

@@ -1,4 +1,4 @@
-//! Source text from a folder, for profiles that hold none.
+//! Source text from a folder, for profiles that contain none.
 
 use std::{
     fs,
@@ -9,10 +9,10 @@ use std::{
 use traceloom_analysis::lines::Profile;
 use traceloom_core::{Error, Result};
 
-/// A file that is longer is not source text.
+/// Larger files are not source text.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// Gives every file without text the one that is found below a folder.
+/// Adds the source text found in a folder to every file without text.
 pub(in crate::commands) fn add(profile: &mut Profile, folder: &Path) -> Result<()> {
     if !folder.is_dir() {
         return Err(Error::usage("is not a folder").in_file(folder));
@@ -27,9 +27,9 @@ pub(in crate::commands) fn add(profile: &mut Profile, folder: &Path) -> Result<(
     Ok(())
 }
 
-/// The whole path of a file below the folder, then ever less of its beginning.
+/// Paths to try below the folder: the whole name, then with ever more leading components removed.
 ///
-/// Only plain parts of it: a name such as `../../etc/passwd` in a trace must not lead out of the folder.
+/// Only normal components are used: a name such as `../../etc/passwd` in a trace must not escape the folder.
 fn candidates(folder: &Path, name: &str) -> impl Iterator<Item = PathBuf> {
     let parts: Vec<PathBuf> = Path::new(name)
         .components()

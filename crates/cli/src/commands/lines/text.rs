@@ -1,4 +1,4 @@
-//! Lines and subs for people.
+//! Lines and subs as text.
 
 use std::io::Write;
 
@@ -26,7 +26,7 @@ pub(super) fn write(out: &mut dyn Write, profile: &Profile, files: &[i64], argum
     files.iter().try_for_each(|id| listing::write(out, profile, &index, *id, level))
 }
 
-/// So many of them, in words.
+/// A count with its noun, such as `3 calls`.
 pub(super) fn counted(count: u64, one: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }
@@ -90,7 +90,7 @@ fn places(subs: &[(&str, &Sub)]) -> usize {
     subs.iter().map(|(_, sub)| sub.places().count()).sum()
 }
 
-/// Where a sub is written.
+/// The location of a sub.
 fn place(profile: &Profile, sub: &Sub) -> String {
     let file = sub.file.and_then(|file| profile.files.get(&file)).map_or("", |file| file.name.as_str());
     match (sub.first_line, sub.kind) {

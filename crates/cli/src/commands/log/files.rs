@@ -1,4 +1,4 @@
-//! The logs to print, and what is known about them before they are read.
+//! The logs to print, and facts known before they are read.
 
 use std::path::Path;
 
@@ -31,9 +31,9 @@ impl Log {
 pub(super) struct Files<'a> {
     arguments: &'a args::log::Log,
     supplied: Option<Dictionary>,
-    /// The last file that had a dictionary, for a next one of the same run that has none.
+    /// The last file with a dictionary, for the next file of the same run without one.
     last: Option<(Header, Dictionary)>,
-    /// Progress would be drawn into the text.
+    /// Show no progress, because it would be drawn into the text.
     is_quiet: bool,
 }
 
@@ -70,7 +70,7 @@ impl<'a> Files<'a> {
     }
 }
 
-/// Whether two files are of one run: a rotated set repeats the start of its process, and has the same sites.
+/// Whether two files belong to one run: files of a rotated log have the same process start and the same sites.
 pub(super) fn is_same_run(one: &Header, other: &Header) -> bool {
     let start = |header: &Header| (header.start_timestamp, header.start_time_sec, header.start_time_nsec);
     start(one) == start(other)
@@ -82,7 +82,7 @@ pub(crate) fn lend_dictionary(path: &Path, reading: &Reading) -> Result<Dictiona
     Dictionary::of(trace.source().clone(), trace.options()).map_err(|error| error.in_file(path))
 }
 
-/// The only format with a text of its own is that of logs.
+/// Rejects traces of other formats, which have no log lines.
 fn expect_log(trace: Trace) -> Result<Trace> {
     if trace.is::<CNanoLog>() {
         return Ok(trace);

@@ -1,4 +1,4 @@
-//! Which entries are shown.
+//! Selects the entries to show.
 
 use std::collections::BTreeSet;
 
@@ -9,19 +9,19 @@ use traceloom_core::{Error, Result, TimeRange, parse_duration};
 
 use crate::args;
 
-/// What the user asked for.
+/// The filters given by the user.
 pub(super) struct Filter {
     levels: Vec<LevelName>,
     since: Option<Time>,
     until: Option<Time>,
     grep: Option<Regex>,
-    /// Custom levels of all files, to name them where one is not found.
+    /// Custom levels of all files, to list them if a level is unknown.
     customs: BTreeSet<String>,
-    /// A file had no dictionary: its levels are not known.
+    /// A file has no dictionary, so its levels are unknown.
     is_blind: bool,
 }
 
-/// A level as given.
+/// A level given by the user.
 struct LevelName {
     name: String,
     and_worse: bool,
@@ -29,21 +29,21 @@ struct LevelName {
     is_known: bool,
 }
 
-/// A time as given.
+/// A time given by the user.
 #[derive(Clone, Copy, Debug)]
 enum Time {
     UnixNs(i64),
     AfterStartNs(i64),
 }
 
-/// The built-in levels, the least severe first.
+/// The built-in levels, least severe first.
 static SEVERITY: [&str; 4] = ["DEBUG", "INFO", "WARN", "ERROR"];
 
 impl Filter {
     pub(super) fn new(arguments: &args::log::Log) -> Result<Self> {
         let time = |text: &Option<String>| text.as_deref().map(|text| parse(text, arguments.local)).transpose();
         let grep = arguments.grep.as_deref().map(Regex::new).transpose();
-        // `--compat` filters as the original does, by itself.
+        // `--compat` filters levels itself, as CNanoLog's decompressor does.
         let names: &[String] = if arguments.compat { &[] } else { &arguments.level };
         Ok(Self {
             levels: names.iter().map(|name| LevelName::parse(name)).collect::<Result<_>>()?,
@@ -55,7 +55,7 @@ impl Filter {
         })
     }
 
-    /// The filter for one file, whose sites and start it needs.
+    /// The filter for one file, whose sites and start time it needs.
     pub(super) fn of(&mut self, reader: &Reader) -> FileFilter {
         let clock = reader.clock();
         let unix_ns = |time: Time| match time {
@@ -91,7 +91,7 @@ impl Filter {
         Some(numbers)
     }
 
-    /// Complains about levels that no file has; only the last file can tell.
+    /// Rejects levels that no file has; known only after the last file.
     pub(super) fn finish(&self) -> Result<()> {
         let unknown = self.levels.iter().find(|level| !level.is_known && !self.is_blind);
         let Some(LevelName { name, .. }) = unknown else { return Ok(()) };
@@ -105,12 +105,12 @@ impl LevelName {
         let (name, and_worse) = text.strip_suffix('+').map_or((text, false), |name| (name, true));
         if and_worse && severity(name).is_none() {
             let known = SEVERITY.join(", ");
-            return Err(Error::usage(format!("nothing is worse than {name}: only {known} have an order")));
+            return Err(Error::usage(format!("`{name}+` has no meaning: only {known} are ordered by severity")));
         }
         Ok(Self { name: name.to_owned(), and_worse, is_known: false })
     }
 
-    /// Its numbers in one file; a level without a name goes by what is shown for it, `LEVEL_9`.
+    /// The numbers of this level in one file; a level without a name is called `LEVEL_9`.
     fn numbers(&self, dictionary: &Dictionary) -> Vec<u8> {
         let customs = dictionary.levels().filter(|(_, known)| known.eq_ignore_ascii_case(self.name.as_bytes()));
         let mut numbers: Vec<u8> = customs.map(|(level, _)| level).collect();
@@ -131,7 +131,7 @@ fn severity(name: &str) -> Option<usize> {
     SEVERITY.iter().position(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// Reads a date and time, or a time after the log's start.
+/// Parses a date and time, or a time after the start of the log.
 fn parse(text: &str, local: bool) -> Result<Time> {
     if let Ok(timestamp) = text.parse::<jiff::Timestamp>() {
         return Ok(Time::UnixNs(saturate(timestamp.as_nanosecond())));
@@ -142,7 +142,7 @@ fn parse(text: &str, local: bool) -> Result<Time> {
         return Ok(Time::UnixNs(saturate(zoned.timestamp().as_nanosecond())));
     }
     let wrong = format!(
-        "`{text}` is not a time; expected something like `2025-11-02 14:00:05`, or `90s` for 90 seconds after the log's start"
+        "`{text}` is not a time; expected something like `2025-11-02 14:00:05`, or `90s` after the start of the log"
     );
     parse_duration(text).map(Time::AfterStartNs).map_err(|_| Error::usage(wrong))
 }
@@ -162,7 +162,7 @@ pub(super) struct FileFilter {
 }
 
 impl FileFilter {
-    /// The same as one of several for entries of one file.
+    /// A copy for one of `among` threads that filter entries of the same file.
     pub(super) fn shared(&self, among: usize) -> Self {
         Self {
             levels: self.levels.clone(),
@@ -174,12 +174,12 @@ impl FileFilter {
         }
     }
 
-    /// Whether the last answer may be another if all entries before are looked at here.
+    /// Whether the last result could differ if this copy had seen all earlier entries.
     pub(super) fn depends_on_others(&self) -> bool {
         self.messages.depends_on_others()
     }
 
-    /// Whether an entry is shown; one without a time or a site passes what asks for those.
+    /// Whether an entry is shown. An entry without a time or site passes the filters that need one.
     pub(super) fn keeps(&mut self, entry: &Entry<'_>) -> bool {
         self.is_in_time(entry) && self.is_of_level(entry) && self.matches(entry)
     }

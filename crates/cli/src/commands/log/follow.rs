@@ -1,4 +1,4 @@
-//! A log that is still written.
+//! A log that is still being written.
 
 use std::{collections::BTreeSet, fs, path::Path, thread, time::Duration};
 
@@ -21,20 +21,20 @@ use crate::{
     output::{Styles, write_finding},
 };
 
-/// How often a growing file is looked at.
+/// How often a growing file is checked.
 const POLL: Duration = Duration::from_millis(200);
 
 /// Why one file is no longer followed.
 enum End {
-    /// The program that wrote it has closed it.
+    /// The program closed the file.
     Closed,
-    /// It was started again.
+    /// The program started the file from scratch.
     Truncated,
-    /// Another file has taken its name.
+    /// Another file now has this name.
     Replaced,
 }
 
-/// Prints what is there and then what comes, until the program that writes it closes it.
+/// Prints existing and new entries until the program closes the log.
 pub(super) fn print(path: &Path, printer: &mut Printer<'_>) -> Result<Outcome> {
     loop {
         wait_for_header(path)?;
@@ -42,7 +42,7 @@ pub(super) fn print(path: &Path, printer: &mut Printer<'_>) -> Result<Outcome> {
         let mut followed = Followed { log: printer.files.open(path)?, told: Told::default(), first: None };
         let what = match followed.print(id, printer)? {
             End::Closed => return Ok(followed.told.outcome()),
-            End::Truncated => "was started again",
+            End::Truncated => "was truncated",
             End::Replaced => "was replaced by another file",
         };
         let style = Styles::NOTE;
@@ -50,7 +50,7 @@ pub(super) fn print(path: &Path, printer: &mut Printer<'_>) -> Result<Outcome> {
     }
 }
 
-/// A log that was just begun may not even have its header.
+/// Waits for the header, which a new log may not have yet.
 fn wait_for_header(path: &Path) -> Result<()> {
     let look = || fs::metadata(path).map_err(|error| Error::from(error).in_file(path));
     if !look()?.is_file() {
@@ -65,7 +65,7 @@ fn wait_for_header(path: &Path) -> Result<()> {
 struct Followed {
     log: Log,
     told: Told,
-    /// The header as it was at first: another start is another log.
+    /// The first header seen; a different start time means a different log.
     first: Option<Header>,
 }
 
@@ -104,17 +104,17 @@ impl Followed {
         }
     }
 
-    /// What changes when there is something new.
+    /// A state that changes when there are new entries.
     fn state(&self) -> Result<(u64, Vec<u8>)> {
         let source = self.log.trace.source();
         Ok((source.len()?, source.prefix(HEADER_BYTES)?))
     }
 }
 
-/// What was said about a log so far.
+/// The problems reported so far.
 #[derive(Default)]
 struct Told {
-    /// What is wrong with the file as a whole is said once.
+    /// Problems of the whole file, which are reported once.
     codes: BTreeSet<&'static str>,
     is_data_missing: bool,
 }
@@ -129,7 +129,7 @@ impl Told {
             let is_news = if offset <= HEADER_BYTES as u64 {
                 !is_of_open_log(finding, is_closed) && self.codes.insert(finding.rule.code)
             } else {
-                // The last entry may only be half there yet.
+                // The last entry may still be incomplete.
                 offset >= from && (is_closed || offset < reader.resume_at())
             };
             if is_news && finding.rule.severity >= Severity::Warning {
@@ -145,7 +145,7 @@ impl Told {
     }
 }
 
-/// Whether a finding says no more than that the log is not closed; the header is the last to be written.
+/// Whether a finding only means that the log is still open; the header is completed last.
 fn is_of_open_log(finding: &Finding, is_closed: bool) -> bool {
     let code = finding.rule.code;
     code == DICTIONARY_OFFSET_ZERO.code || !is_closed && [NO_DICTIONARY.code, COUNT_MISMATCH.code].contains(&code)
@@ -153,7 +153,7 @@ fn is_of_open_log(finding: &Finding, is_closed: bool) -> bool {
 
 type FileId = (u64, u64);
 
-/// Tells files of the same name apart.
+/// Distinguishes files of the same name.
 #[cfg(unix)]
 fn file_id(path: &Path) -> Option<FileId> {
     use std::os::unix::fs::MetadataExt;

@@ -1,4 +1,4 @@
-//! Which of the rendered lines are printed: the first, the last, or those around matches.
+//! Selects the rendered lines to print: the first, the last, or the ones around matches.
 
 use std::{
     collections::VecDeque,
@@ -12,21 +12,21 @@ use crate::{
     output::{raw_stdout, stdout},
 };
 
-/// Takes rendered lines.
+/// A consumer of rendered lines.
 pub(super) trait TakeLines {
-    /// Takes a line that matches.
+    /// Accepts a line that matches.
     fn put(&mut self, line: &[u8]) -> Result<()>;
 
-    /// Takes a line that does not match.
+    /// Accepts a line that does not match.
     fn put_other(&mut self, line: &[u8]) -> Result<()>;
 
-    /// Whether lines that do not match are needed, too.
+    /// Whether lines that do not match are needed as well.
     fn has_context(&self) -> bool;
 
-    /// Whether a person reads them: with colors, and without the control characters of the log.
+    /// Whether lines are for a person: with colors, and without the control characters of the log.
     fn is_shown(&self) -> bool;
 
-    /// Sends what waits.
+    /// Flushes the output.
     fn flush(&mut self) -> Result<()>;
 }
 
@@ -34,7 +34,7 @@ pub(super) trait TakeLines {
 #[derive(Clone)]
 pub(super) struct Page {
     text: Vec<u8>,
-    /// Where each line ends, and whether it matches.
+    /// The end of each line, and whether it matches.
     lines: Vec<(usize, bool)>,
     has_context: bool,
     is_shown: bool,
@@ -46,7 +46,7 @@ impl Page {
         self.lines.push((self.text.len(), is_match));
     }
 
-    /// Gives the lines so far and starts again.
+    /// Returns the lines so far and leaves an empty page.
     pub(super) fn take(&mut self) -> Self {
         Self { text: std::mem::take(&mut self.text), lines: std::mem::take(&mut self.lines), ..*self }
     }
@@ -76,21 +76,21 @@ impl TakeLines for Page {
     }
 }
 
-/// Where the lines go.
+/// The output of lines.
 pub(super) struct Out {
     to: Box<dyn Write>,
     is_shown: bool,
-    /// Matches that were taken.
+    /// Number of matches so far.
     pub(super) matches: u64,
     limit: u64,
     /// The last lines, which are printed at the end.
     tail: Option<VecDeque<Vec<u8>>>,
     tail_lines: usize,
-    /// Lines before a match and after it.
+    /// Number of lines to print before and after a match.
     context: usize,
     before: VecDeque<Vec<u8>>,
     after: usize,
-    /// Whether lines were left out since the last one.
+    /// Whether lines were skipped since the last printed one.
     has_gap: bool,
 }
 
@@ -98,7 +98,7 @@ impl Out {
     pub(super) fn new(arguments: &args::log::Log) -> Self {
         let wants_colors =
             io::stdout().is_terminal() || anstream::ColorChoice::global() == anstream::ColorChoice::Always;
-        // JSON has none, and of the decompressor's text every byte counts.
+        // JSON has no colors, and the decompressor's text must match to the byte.
         let is_shown = wants_colors && !arguments.json && !arguments.compat;
         Self {
             to: if is_shown { Box::new(stdout()) } else { Box::new(raw_stdout()) },
@@ -114,17 +114,17 @@ impl Out {
         }
     }
 
-    /// An empty page of lines that go here.
+    /// An empty page for this output.
     pub(super) fn page(&self) -> Page {
         Page { text: Vec::new(), lines: Vec::new(), has_context: self.has_context(), is_shown: self.is_shown }
     }
 
-    /// Whether it takes as many lines as there are, so that pages may be rendered ahead.
+    /// Whether there is no limit, so that pages may be rendered ahead.
     pub(super) fn is_endless(&self) -> bool {
         self.limit == u64::MAX
     }
 
-    /// Takes the lines of a page.
+    /// Accepts the lines of a page.
     pub(super) fn put_page(&mut self, page: &Page) -> Result<()> {
         if self.is_endless() && self.tail.is_none() && self.context == 0 {
             self.matches += page.lines.len() as u64;
@@ -143,7 +143,7 @@ impl Out {
         Ok(())
     }
 
-    /// Whether no more lines are wanted.
+    /// Whether the limit is reached.
     pub(super) fn is_full(&self) -> bool {
         self.matches >= self.limit && self.after == 0
     }

@@ -25,7 +25,7 @@ use crate::{Outcome, args, each, input::display_name, output::warn};
 
 pub(crate) use self::files::lend_dictionary;
 
-/// Records whose lines are rendered by one thread before it is another's turn.
+/// Number of records per page, which one thread renders.
 const PAGE_RECORDS: u64 = 4096;
 
 /// Runs the verb.
@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &args::log::Log) -> Result<Outcome> {
     let outcome = if arguments.sort {
         sort::print(&mut printer)?
     } else if arguments.follow {
-        let [path] = arguments.files.as_slice() else { return Err(Error::usage("--follow takes one file")) };
+        let [path] = arguments.files.as_slice() else { return Err(Error::usage("--follow accepts only one file")) };
         follow::print(path, &mut printer)?
     } else {
         each(&arguments.files, |path| printer.print(path))?
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &args::log::Log) -> Result<Outcome> {
     Ok(if is_found { outcome } else { outcome.and(Outcome::Findings) })
 }
 
-/// Prints the entries of logs as the arguments say.
+/// Prints the entries of logs according to the arguments.
 struct Printer<'a> {
     arguments: &'a args::log::Log,
     files: Files<'a>,
@@ -89,7 +89,7 @@ impl<'a> Printer<'a> {
         Ok(reader.into_findings())
     }
 
-    /// The same on several threads, each of which renders pages in turn: to find entries costs little.
+    /// The same on several threads, which render pages in turn; finding the entries is cheap.
     fn print_pages(&mut self, log: &Log, threads: usize) -> Result<Findings> {
         let (arguments, page) = (self.arguments, self.out.page());
         let filter = self.filter.of(&log.reader()?);

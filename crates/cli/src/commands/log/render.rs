@@ -1,4 +1,4 @@
-//! How entries are shown.
+//! Renders entries as text.
 
 use std::io::{self, Write};
 
@@ -47,7 +47,7 @@ impl Render {
         Self { form, line: Vec::new() }
     }
 
-    /// The same as one of several that render lines of one file.
+    /// A copy for one of `among` threads that render lines of the same file.
     pub(super) fn shared(self, among: usize) -> Self {
         let form = match self.form {
             Form::Compat(compat) => Form::Compat(compat),
@@ -57,7 +57,7 @@ impl Render {
         Self { form, ..self }
     }
 
-    /// Whether the last line may be another if all lines before it are rendered here.
+    /// Whether the last line could differ if this copy had rendered all earlier lines.
     pub(super) fn depends_on_others(&self) -> bool {
         match &self.form {
             Form::Compat(_) => false,
@@ -121,7 +121,7 @@ impl Render {
     }
 }
 
-/// Refuses a pattern with tokens that do not exist.
+/// Rejects a pattern with unknown tokens.
 pub(super) fn check_pattern(arguments: &args::log::Log) -> Result<()> {
     let known = if arguments.compat { "tTrlfLm%" } else { "tTdDrlLfnm%" };
     let mut characters = arguments.pattern.as_deref().unwrap_or_default().chars();
@@ -132,7 +132,10 @@ pub(super) fn check_pattern(arguments: &args::log::Log) -> Result<()> {
         let token = characters.next().map(String::from).unwrap_or_default();
         if token.is_empty() || !known.contains(&token) {
             let all: Vec<String> = known.chars().map(|token| format!("%{token}")).collect();
-            return Err(Error::usage(format!("--pattern has no token `%{token}`; it has {}", all.join(" "))));
+            return Err(Error::usage(format!(
+                "unknown token `%{token}` in --pattern; the tokens are {}",
+                all.join(" ")
+            )));
         }
     }
     Ok(())

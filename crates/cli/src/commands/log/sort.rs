@@ -1,4 +1,4 @@
-//! The entries of all files in the order of time.
+//! Prints the entries of all files sorted by time.
 
 use traceloom::cnanolog::{Reader, Record};
 use traceloom_core::{Arena, Error, Records, Result, Sorted, Sorter, spill_row};
@@ -6,13 +6,13 @@ use traceloom_core::{Arena, Error, Records, Result, Sorted, Sorter, spill_row};
 use super::{Printer, files::Log, render::Render, report};
 use crate::{Outcome, go_on_after};
 
-/// Sorted reading jumps between batches: a large window would be read for nothing.
+/// Sorted reading jumps between batches, so most of a large window would be read in vain.
 const WINDOW_BYTES: usize = 4 << 10;
-/// Moments that are held in memory; the rest waits in a temporary file.
+/// Memory limit for sort keys; the rest goes to a temporary file.
 const HELD_BYTES: u64 = 64 << 20;
 
 spill_row! {
-    /// When an entry was logged, and where it lies.
+    /// The time and position of an entry.
     #[derive(Debug, Eq, PartialEq)]
     struct Logged {
         sec: i64,
@@ -22,7 +22,8 @@ spill_row! {
     } by (sec, nsec, file, offset)
 }
 
-/// Prints in two walks: the first collects when and where entries were logged, the second goes through them by time.
+/// Prints in two passes: the first collects the time and position of entries, the second reads the entries in order of
+/// time.
 pub(super) fn print(printer: &mut Printer<'_>) -> Result<Outcome> {
     allow_many_files();
     let mut outcome = Outcome::Fine;
@@ -46,7 +47,7 @@ fn collect(log: &Log, file: u32, printer: &mut Printer<'_>, entries: &mut Sorter
     let mut reader = log.reader()?;
     let clock = reader.clock();
     let mut filter = printer.filter.of(&reader);
-    // Entries without a time stay where they are, at the start of their file.
+    // An entry without a time gets the time of the entry before it, or the start of the log.
     let mut moment = clock.start();
     while let Some(located) = reader.next().map_err(|error| error.in_file(log.trace.path()))? {
         let Record::Entry(entry) = &located.record else { continue };
@@ -83,14 +84,14 @@ fn print_sorted(logs: &[Log], entries: &Sorted<Logged>, printer: &mut Printer<'_
     Ok(())
 }
 
-/// All files are open at once: asks the system for as many as it can allow.
+/// Raises the limit on open files, because all files are open at once.
 fn allow_many_files() {
     #[cfg(unix)]
     {
         use rustix::process::{Resource, getrlimit, setrlimit};
         let mut limit = getrlimit(Resource::Nofile);
         limit.current = limit.maximum;
-        // If that is refused, opening fails.
+        // If this fails, opening the files reports the error.
         let _ = setrlimit(Resource::Nofile, limit);
     }
 }

@@ -1,4 +1,4 @@
-//! `memory`: usage, the allocations at the peak, leaks; of a trace, or of a program that is run for it.
+//! `memory`: usage, allocations at the peak, and leaks of a trace or of a program that it runs.
 
 #[cfg(target_os = "linux")]
 mod trace;
@@ -31,10 +31,10 @@ use trace::trace;
 
 #[cfg(not(target_os = "linux"))]
 fn trace(_: &Arguments) -> Result<(PathBuf, Outcome)> {
-    Err(Error::unsupported("programs can be run for their allocations on Linux only"))
+    Err(Error::unsupported("recording a program's allocations works only on Linux"))
 }
 
-/// Completes files of programs that were killed or that left it to us.
+/// Completes the files of programs that were killed or left this to us.
 fn finish(files: &[PathBuf]) -> Result<()> {
     #[cfg(target_os = "linux")]
     for file in files.iter().filter(|file| traceloom_record_alloc::is_unfinished(file)) {
@@ -50,7 +50,7 @@ fn show(arguments: &Arguments, files: &[PathBuf]) -> Result<Outcome> {
     if report.totals.allocations == 0 && report.totals.frees == 0 {
         return Err(input::about(
             files,
-            Error::unsupported("no allocations in it; `traceloom info` lists its contents"),
+            Error::unsupported("the trace has no allocations; `traceloom info` lists its contents"),
         ));
     }
     let mut out = output::stdout();
@@ -63,7 +63,7 @@ fn show(arguments: &Arguments, files: &[PathBuf]) -> Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// The report for people.
+/// The report as text.
 struct Text<'a> {
     out: &'a mut dyn Write,
     report: &'a Report,
@@ -105,7 +105,7 @@ impl Text<'_> {
             ("odd frees", format!("{} double, {} unknown", totals.double_frees, totals.unknown_frees)),
             ("reused", format!("{} addresses allocated again without a free", totals.reused)),
         ];
-        // Where no fate is known, the rest would look as if nothing was wrong.
+        // Without known frees, the other figures would look as if there were no problems.
         let told = if self.report.is_growth_only { 1 } else { rows.len() };
         for (name, value) in rows.into_iter().take(told) {
             writeln!(self.out, "{name:<12} {value}")?;
@@ -113,7 +113,7 @@ impl Text<'_> {
         Ok(())
     }
 
-    /// One character per point, as high as the usage.
+    /// One character per point, whose height is the usage.
     fn curve(&mut self) -> Result<()> {
         const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
         let most = self.report.curve.iter().map(|point| point.most_bytes).max().unwrap_or(0).max(1);
@@ -192,7 +192,7 @@ fn time(ts_ns: i64) -> String {
     format!("{sign}{}", Nanoseconds(ts_ns.unsigned_abs()))
 }
 
-/// The innermost frame, and who called it.
+/// The innermost frame and its caller.
 fn place(site: &Site) -> String {
     let Some(frame) = site.stack.first() else { return "(unknown)".to_owned() };
     let line = frame.line.map(|line| format!(":{line}")).unwrap_or_default();

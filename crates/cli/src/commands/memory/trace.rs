@@ -26,9 +26,9 @@ static LIBRARY: Companion = Companion {
     built_by: "cargo xtask native",
 };
 
-/// Runs the program; the file that its allocations are in, and how it ended.
+/// Runs the program; returns the file with its allocations and the exit status.
 pub(super) fn trace(arguments: &Arguments) -> Result<(PathBuf, Outcome)> {
-    let [program, rest @ ..] = arguments.program.as_slice() else { return Err(Error::usage("no program is given")) };
+    let [program, rest @ ..] = arguments.program.as_slice() else { return Err(Error::usage("no program given")) };
     let library = LIBRARY.path()?;
     let output = std::path::absolute(arguments.output.clone().unwrap_or_else(|| default_output(program)))?;
     make_way(&output)?;
@@ -42,23 +42,23 @@ pub(super) fn trace(arguments: &Arguments) -> Result<(PathBuf, Outcome)> {
         command.env(environment::PACKING, "lz4");
     }
     if arguments.json {
-        // Standard output is for the answer alone.
+        // Standard output is reserved for the result.
         command.stdout(Stdio::from(io::stderr().as_fd().try_clone_to_owned()?));
     }
-    // An interrupt ends the program; its answer follows.
+    // An interrupt ends the program, not us: the result is still printed.
     let _ = ctrlc::set_handler(|| {});
     let status = command.status().map_err(|error| Error::from(error).in_file(Path::new(program)))?;
     complete(&output)?;
     if !output.is_file() {
         return Err(Error::unsupported(format!(
-            "{} made no allocation that the library saw; statically linked programs cannot be recorded",
+            "no allocations of {} were recorded; statically linked programs cannot be recorded",
             Path::new(program).display()
         )));
     }
     Ok((output, outcome(program, status)))
 }
 
-/// The library in front of others that are wanted.
+/// The library, before any others in LD_PRELOAD.
 fn preload(library: &Path) -> OsString {
     let mut libraries = library.as_os_str().to_owned();
     if let Some(others) = env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
@@ -74,7 +74,7 @@ fn default_output(program: &OsStr) -> PathBuf {
     name.into()
 }
 
-/// Removes an older file: the library never writes over one.
+/// Removes an older file, because the library never overwrites one.
 fn make_way(output: &Path) -> Result<()> {
     match fs::remove_file(output) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::from(error).in_file(output)),
@@ -82,7 +82,7 @@ fn make_way(output: &Path) -> Result<()> {
     }
 }
 
-/// Completes the file of the program, and those of the processes that it started.
+/// Completes the file of the program and the files of its child processes.
 fn complete(output: &Path) -> Result<()> {
     let folder = output.parent().unwrap_or(Path::new("/"));
     let stem = output.file_stem().unwrap_or_default().as_encoded_bytes();
@@ -102,7 +102,7 @@ fn complete(output: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The exit code of the program is passed on; one that a signal ended counts as shells count it.
+/// Passes on the exit code of the program; after a signal, the code is 128 plus its number, as in shells.
 fn outcome(program: &OsStr, status: ExitStatus) -> Outcome {
     if status.success() {
         return Outcome::Fine;

@@ -26,10 +26,10 @@ use crate::{
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let (files, sql) = split(arguments)?;
     if files.is_empty() {
-        return Err(Error::usage("name files, folders or patterns before the query"));
+        return Err(Error::usage("no traces given; name files, folders or patterns before the query"));
     }
     if let Some(url) = &arguments.cluster {
-        let sql = sql.ok_or_else(|| Error::usage("a cluster answers one query: name it after the files"))?;
+        let sql = sql.ok_or_else(|| Error::usage("--cluster needs a query after the files"))?;
         return answer(&cluster(url, &files, arguments)?, &sql, arguments, &Progress::new()).map(|()| Outcome::Fine);
     }
     let progress = Progress::new();
@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         Some(sql) => answer(&session, &sql, arguments, &progress),
         None => prompt::run(&session, &progress),
     };
-    // An error is shown where the bar was.
+    // An error replaces the progress bar.
     progress.clear();
     outcome.map(|()| Outcome::Fine)
 }
@@ -97,13 +97,13 @@ fn split(arguments: &Arguments) -> Result<(Vec<PathBuf>, Option<String>)> {
     Ok((files, sql))
 }
 
-/// A query has spaces in it; a file may have them too, but then it exists.
+/// A query contains spaces; so may the name of a file, but then the file exists.
 fn is_query(word: &OsStr) -> bool {
     let text = word.to_string_lossy();
     text.trim().contains(char::is_whitespace) && !Path::new(word).exists()
 }
 
-/// Queries are short: a longer file is something else.
+/// Max size of a query; a larger file is not a query.
 const MAX_QUERY_BYTES: u64 = 1 << 20;
 
 fn read(path: &Path) -> Result<String> {
@@ -125,7 +125,7 @@ fn explain(session: &Session, sql: &str, arguments: &Arguments) -> Result<()> {
     output::write_file(&arguments.output, &arguments.inputs(), |out| Ok(out.write_all(plan.as_bytes())?))
 }
 
-/// Prints the answer to one query.
+/// Prints the result of one query.
 fn answer(engine: &dyn Ask, sql: &str, arguments: &Arguments, progress: &Progress) -> Result<()> {
     let inputs = arguments.inputs();
     let is_binary = matches!(arguments.format, QueryFormat::Arrow | QueryFormat::Parquet);
@@ -165,7 +165,7 @@ impl QueryFormat {
     }
 }
 
-/// Reports which files of folders were left out; files that are not traces are only counted.
+/// Reports which files of folders were skipped; files that are not traces are only counted.
 fn say_skipped(session: &Session) {
     if output::is_quiet() {
         return;
@@ -173,7 +173,7 @@ fn say_skipped(session: &Session) {
     let style = output::Styles::WARNING;
     let is_other = |error: &&Error| matches!(error.kind(), ErrorKind::Unrecognized(_));
     for error in session.skipped().iter().filter(|error| !is_other(error)) {
-        anstream::eprintln!("{style}warning:{style:#} left out: {error}");
+        anstream::eprintln!("{style}warning:{style:#} skipped: {error}");
     }
     match session.skipped().iter().filter(is_other).count() {
         0 => {}

@@ -1,4 +1,4 @@
-//! The prompt: queries one after the other, with a history and completion.
+//! The interactive prompt, with history and completion.
 
 use std::{
     env, fs,
@@ -35,7 +35,7 @@ A query ends with `;` and may take several lines. Tab completes names.
   .quit              exit (also Ctrl-D)
 ";
 
-/// Answers queries until there are no more.
+/// Runs queries until the input ends.
 pub(crate) fn run(session: &Session, progress: &Progress) -> Result<()> {
     let names = Names { relations: session.relations(), functions: session.functions() };
     let config = Config::builder().completion_type(CompletionType::List).auto_add_history(true).build();
@@ -43,10 +43,10 @@ pub(crate) fn run(session: &Session, progress: &Progress) -> Result<()> {
     editor.set_helper(Some(names));
     let history = history_file();
     if let Some(path) = &history {
-        // The first time there is none.
+        // There is no history the first time.
         let _ = editor.load_history(path);
     }
-    anstream::eprintln!("SQL queries, each ended with `;`. `.help` lists other commands.");
+    anstream::eprintln!("Enter SQL queries, each followed by `;`. `.help` lists other commands.");
     loop {
         match editor.readline("sql> ") {
             Ok(line) if line.trim() == ".quit" => break,
@@ -75,7 +75,7 @@ fn failed(error: ReadlineError) -> Error {
     }
 }
 
-/// Where the history is kept.
+/// The file that stores the history.
 fn history_file() -> Option<PathBuf> {
     let state = env::var_os("XDG_STATE_HOME").map(PathBuf::from);
     let folder = state.or_else(|| Some(env::home_dir()?.join(".local/state")))?.join("traceloom");
@@ -117,7 +117,7 @@ fn respond(session: &Session, names: &Names, line: &str, progress: &Progress) ->
     Ok(out.flush()?)
 }
 
-/// What completion knows.
+/// The names that completion offers.
 struct Names {
     relations: Vec<Relation>,
     functions: Vec<String>,
@@ -169,7 +169,7 @@ impl Names {
         self.relations.iter().find(|relation| relation.name == table).map(|relation| relation.columns.as_slice())
     }
 
-    /// What a word may become: columns behind `table.`, else everything; names of tables first behind `from` and `join`.
+    /// Completions of a word: columns after `table.`, otherwise everything, with tables first after `from` and `join`.
     fn candidates(&self, before: &str, word: &str) -> Vec<String> {
         if let Some((table, column)) = word.rsplit_once('.') {
             let columns = self.columns(table).unwrap_or_default().iter();

@@ -1,4 +1,4 @@
-//! Rows of an answer on their way out.
+//! Writes the rows of a result.
 
 use std::io::{self, Write};
 
@@ -8,10 +8,10 @@ use traceloom_query::{Cells, Format, Rows, Writer};
 
 use crate::{progress::Progress, table::TextTable};
 
-/// Rows that decide together how wide the columns are.
+/// Rows per batch; the column widths fit the rows of a batch.
 const BLOCK_ROWS: usize = 10_000;
 
-/// Writes a table for people; gives the number of rows.
+/// Writes an aligned table; returns the number of rows.
 pub(crate) fn write(answer: &mut dyn Rows, progress: &Progress, out: &mut dyn Write) -> Result<u64> {
     let cells = Cells::new(answer.schema());
     let (mut table, mut waiting, mut total) = (empty(&cells), 0, 0);

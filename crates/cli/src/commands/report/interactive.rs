@@ -1,4 +1,4 @@
-//! `report --interactive`: the viewer with traces inside.
+//! `report --interactive`: the viewer and the traces in one file.
 
 use std::{
     fs,
@@ -27,14 +27,14 @@ static PAGE: Companion = Companion {
     built_by: "cargo xtask page",
 };
 
-/// Room for the tag around a trace, and for a sentence about it in another one.
+/// Space for the tag around a trace and for a message about it in another tag.
 const TAG_BYTES: u64 = 1 << 10;
 
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
     let path = PAGE.path()?;
     let page = fs::read_to_string(&path).map_err(|error| Error::from(error).in_file(&path))?;
     let count = (arguments.files.len() as u64).max(1);
-    // Every tag says what is missing of all traces.
+    // Every tag lists the missing parts of all traces.
     let tags = TAG_BYTES * count * count;
     let room = arguments.max_size.saturating_sub(page.len() as u64 + tags) / count;
     let (mut traces, mut notices) = (Vec::new(), Vec::new());
@@ -69,7 +69,7 @@ fn pack(path: &Path, trace: &Trace, extent: Option<(i64, i64)>, room: u64) -> Re
 
 select! { struct Rows of traces { first_ts_ns, last_ts_ns } }
 
-/// The first and the last time of a trace.
+/// The first and last time of a trace.
 fn extent(trace: &Trace) -> Result<Option<(i64, i64)>> {
     let mut batches = Batches::of(Wanted::nothing().and(Table::Traces, Rows::COLUMNS));
     trace.pour(&Filter::default(), &mut batches)?;
@@ -79,11 +79,11 @@ fn extent(trace: &Trace) -> Result<Option<(i64, i64)>> {
     Ok(rows.first_ts_ns.get(0).zip(rows.last_ts_ns.get(0)))
 }
 
-/// What was left out, and why.
+/// Describes what was left out, and why.
 fn notice(path: &Path, kept: TimeRange, (first, last): (i64, i64), max_size: u64) -> String {
     let length = |to: i64| time(to.abs_diff(first) as f64);
     format!(
-        "NOT ALL OF {} IS HERE: only its first {} of {}, because the file would have more than {} otherwise; slice the trace, or raise --max-size.",
+        "INCOMPLETE: {} is cut after {} of {} to keep the file below {}; slice the trace, or raise --max-size.",
         path.file_name().unwrap_or_default().to_string_lossy(),
         length(kept.to_ns().unwrap_or(last)),
         length(last),

@@ -1,4 +1,4 @@
-//! `stats`: how often, how long, how much of the whole.
+//! `stats`: calls, times and shares by name.
 
 mod text;
 
@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     if arguments.json {
         writeln!(out, "{}", report.to_json(arguments.limit.unwrap_or(usize::MAX)))?;
     } else if !missing.is_empty() && (names(&report).is_empty() || arguments.histogram.is_some()) {
-        // The threads alone would look like an answer.
+        // A list of threads alone would look like a result.
     } else if is_measured(&report) || arguments.histogram.is_some() || arguments.value.is_some() {
         text::write(&mut out, &report, arguments)?;
     } else {
@@ -64,7 +64,7 @@ fn names(report: &Report) -> BTreeSet<&str> {
     spans.chain(calls).chain(values).chain(report.events.iter().map(|row| row.name.as_str())).collect()
 }
 
-/// Names that were asked for and are not in the traces.
+/// Requested names that are not in the traces.
 fn missing(report: &Report, traces: &Traces, arguments: &Arguments) -> Result<Vec<String>> {
     let found = names(report);
     let is_wanted = |name: &&String| !found.contains(name.as_str());
@@ -83,7 +83,7 @@ fn missing(report: &Report, traces: &Traces, arguments: &Arguments) -> Result<Ve
         })
         .collect();
     if problems.is_empty() && is_outside && !everything.spans.is_empty() {
-        // An empty range is an answer, so this is no failure.
+        // An empty range is a valid result, not a failure.
         let end = Rounded(end_ns(&traces.tables()?)? as f64);
         note(&format!("nothing starts in this range; the trace is {end} long"));
     }
@@ -104,7 +104,7 @@ fn end_ns(tables: &Tables<'_>) -> Result<i64> {
     Ok(end_ns)
 }
 
-/// What else there is to see in traces without measurements.
+/// Suggests verbs for the other contents of traces without spans.
 fn other_contents(traces: &Traces) -> Result<String> {
     let tables = traces.tables()?;
     for (table, rows, verb) in [(Table::Logs, "log lines", "log"), (Table::Allocations, "allocations", "memory")] {

@@ -1,4 +1,4 @@
-//! Statistics for people.
+//! Statistics as text.
 
 use std::{
     collections::BTreeSet,
@@ -29,7 +29,7 @@ pub(super) fn write(out: &mut dyn Write, report: &Report, arguments: &Arguments)
     threads(out, report, limit)
 }
 
-/// Rows of a list on a terminal, unless `--limit` asks for more.
+/// Default number of rows of a list on a terminal.
 const TERMINAL_ROWS: usize = 20;
 
 fn spans(out: &mut dyn Write, report: &Report, limit: usize) -> Result<()> {
@@ -81,7 +81,7 @@ fn notes(out: &mut dyn Write, report: &Report, limit: usize) -> Result<()> {
     Ok(())
 }
 
-/// The columns that tell groups apart.
+/// The columns that distinguish groups.
 struct Extra {
     shown: Vec<(&'static str, Shown)>,
 }
@@ -115,7 +115,7 @@ impl Extra {
 }
 
 fn calls(out: &mut dyn Write, report: &Report, limit: usize) -> Result<()> {
-    // A profiler may add up the very calls that are spans as well.
+    // A profiler may add up the same calls that are recorded as spans.
     let spans: BTreeSet<_> = report.spans.iter().map(|row| (row.name.as_str(), row.calls)).collect();
     if report.calls.iter().map(|row| (row.name.as_str(), row.calls)).collect::<BTreeSet<_>>() == spans {
         return Ok(());
@@ -134,7 +134,7 @@ fn calls(out: &mut dyn Write, report: &Report, limit: usize) -> Result<()> {
     if table.is_empty() {
         return Ok(());
     }
-    head(out, "functions", &format!("{}, added up by the profiler", report.calls.len()), &table)?;
+    head(out, "functions", &format!("{}, totals from the profiler", report.calls.len()), &table)?;
     Ok(rest(out, report.calls.len(), limit)?)
 }
 
@@ -156,7 +156,7 @@ fn values(out: &mut dyn Write, rows: &[ValueRow], limit: usize) -> Result<()> {
     Ok(rest(out, rows.len(), limit)?)
 }
 
-/// Up to six digits behind the point, and none that say nothing.
+/// Up to six decimal places, without trailing zeros.
 fn plain(value: f64) -> String {
     if value != 0.0 && value.is_finite() && !(1e-3..1e15).contains(&value.abs()) {
         return format!("{value:.3e}");
@@ -187,7 +187,7 @@ fn events(out: &mut dyn Write, rows: &[EventRow], limit: usize) -> Result<()> {
 
 fn threads(out: &mut dyn Write, report: &Report, limit: usize) -> Result<()> {
     let rows: Vec<_> = report.threads.iter().filter(|row| row.spans + row.switches > 0).collect();
-    // Most formats know nothing of the processor.
+    // Most formats do not record the processor.
     let has_switches = rows.iter().any(|row| row.switches > 0);
     let mut table = TextTable::new().text("name").numbers(&["tid", "spans", "busy"]);
     if has_switches {
@@ -231,7 +231,7 @@ fn histogram(out: &mut dyn Write, name: &str, report: &Report) -> Result<()> {
     writeln!(out, "{bold}{name}{bold:#}: {all} durations{scale}")?;
     let mut table = TextTable::new().numbers(&["from", "to", "count"]).text("");
     for bin in bins {
-        // What is there at all shows.
+        // A nonempty bin is always visible.
         let bar = (bin.count * BAR).div_ceil(most) as usize;
         table.row(vec![
             Rounded(bin.from_ns).to_string(),
@@ -246,12 +246,12 @@ fn histogram(out: &mut dyn Write, name: &str, report: &Report) -> Result<()> {
 fn relation(out: &mut dyn Write, value: &str, span: &str, relation: Option<&Relation>) -> Result<()> {
     let name = Styles::NAME;
     let Some(relation) = relation else { return Ok(()) };
-    writeln!(out, "{name}{value}{name:#} in {name}{span}{name:#}: {} values inside such spans", relation.pairs)?;
+    writeln!(out, "{name}{value}{name:#} in {name}{span}{name:#}: {} values inside these spans", relation.pairs)?;
     if relation.left_out > 0 {
-        writeln!(out, "  {} more did not fit into memory", relation.left_out)?;
+        writeln!(out, "  {} more values did not fit into memory", relation.left_out)?;
     }
     let Some(fit) = &relation.fit else {
-        writeln!(out, "  too few values, or all equal: no relation can be computed")?;
+        writeln!(out, "  too few values, or all equal: cannot compute a correlation")?;
         return Ok(());
     };
     writeln!(out, "  correlation   {:.3}", fit.correlation)?;
@@ -259,11 +259,15 @@ fn relation(out: &mut dyn Write, value: &str, span: &str, relation: Option<&Rela
     match fit.r2 {
         Some(r2) => writeln!(
             out,
-            "  grows like    {}, which explains {:.0} % of the scatter",
+            "  grows like    {}, which explains {:.0} % of the variance",
             fit.complexity.as_str(),
             r2 * 100.0
         )?,
-        None => writeln!(out, "  grows like    {}: no law explains a third of the scatter", fit.complexity.as_str())?,
+        None => writeln!(
+            out,
+            "  grows like    {}: no growth law explains a third of the variance",
+            fit.complexity.as_str()
+        )?,
     }
     Ok(())
 }
