@@ -1,17 +1,17 @@
-//! A call tree: a flame graph as rows to read, the most expensive callee first.
+//! A call tree: a flame graph as rows of text, most expensive callee first.
 
 use serde_json::{Value as Json, json};
 
 use crate::flame::{Graph, Shown};
 
-/// How much of a tree is listed.
+/// Limits of the listing.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Start at the frames that have the weight and show their callers.
+    /// Start at the frames with the most weight and show their callers.
     pub is_bottom_up: bool,
-    /// Rows with a smaller share of everything are left out.
+    /// Omit rows with a smaller share of the total.
     pub min_share: f64,
-    /// Levels that are listed.
+    /// Max number of levels.
     pub max_depth: usize,
 }
 
@@ -24,11 +24,11 @@ impl Default for Options {
 /// The rows of a tree.
 #[derive(Clone, Debug)]
 pub struct CallTree<'g> {
-    /// The weight of everything.
+    /// The total weight.
     pub total: u64,
-    /// Frames that are not listed because they are too small or too deep.
+    /// Number of frames that are too small or too deep to be listed.
     pub hidden: u64,
-    /// Each frame before its callees, or before its callers in a tree from the bottom up.
+    /// The rows, each before its callees, or before its callers in a bottom-up tree.
     pub rows: Vec<Row<'g>>,
 }
 
@@ -39,16 +39,16 @@ pub struct Row<'g> {
     pub depth: usize,
     /// The name of the frame.
     pub name: &'g str,
-    /// Weight of the frame and of all below it.
+    /// Weight of the frame and everything below it.
     pub total: u64,
-    /// Weight that is in no row below it.
+    /// Weight that is not in a row below.
     pub own: u64,
     /// Spans, calls or allocations.
     pub count: u64,
 }
 
 impl CallTree<'_> {
-    /// As it is written for programs; weights are in this unit.
+    /// The tree as JSON, with weights in this unit.
     pub fn to_json(&self, unit: &str) -> Json {
         let (total_in_unit, self_in_unit) = (format!("total_{unit}"), format!("self_{unit}"));
         let row = |Row { depth, name, total, own, count }: &Row<'_>| json!({ "depth": depth, "name": name, &total_in_unit: total, &self_in_unit: own, "count": count });
@@ -68,7 +68,7 @@ pub fn call_tree<'g>(graph: &'g Graph, options: &Options) -> CallTree<'g> {
     let mut tree = CallTree { total: graph.total(), hidden: 0, rows: Vec::new() };
     let roots = children.first().into_iter().flatten();
     let mut waiting: Vec<(usize, usize)> = roots.rev().map(|number| (0, *number)).collect();
-    // Not by recursion: a file decides how deep a tree is.
+    // Not recursive, because the file determines the depth of the tree.
     while let Some((depth, number)) = waiting.pop() {
         let frame = &frames[number];
         match frame.name.filter(|_| frame.folded == 0 && frame.total >= least && depth < options.max_depth) {

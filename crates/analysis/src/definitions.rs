@@ -1,5 +1,4 @@
-//! What producers declare once and refer to: descriptors, event types, log sites, subs and files, with how often each is
-//! used.
+//! Declarations of a trace (descriptors, event types, log sites, subs and files) and how often each is used.
 
 use arrow_array::RecordBatch;
 use hashbrown::HashMap;
@@ -9,25 +8,25 @@ use traceloom_model::{Columns, Flow, LineLevel, Table, TableSink, select};
 /// One declaration.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Definition {
-    /// `definitions.id`; none for a file.
+    /// `definitions.id`; `None` for a file.
     pub id: Option<i64>,
     /// `definitions.kind`; `file` or `eval` for a file.
     pub kind: String,
-    /// Its name.
+    /// Name of the declaration.
     pub name: String,
-    /// The file that it is written in.
+    /// Source file.
     pub file: Option<String>,
-    /// The line there; of an eval, the line that it was called from.
+    /// Source line; for an eval, the line that called it.
     pub line: Option<u32>,
-    /// The color that the producer wants, as 0xAARRGGBB.
+    /// Color set by the producer, as 0xAARRGGBB.
     pub color: Option<u32>,
-    /// Whether it was recorded.
+    /// Whether the producer records it, in the words of the format.
     pub status: Option<String>,
-    /// The arguments that it declares.
+    /// Declared arguments.
     pub args: Option<String>,
-    /// How many rows refer to it.
+    /// Number of rows that refer to it.
     pub used: u64,
-    /// The rows that refer to it; none if there are none.
+    /// The kind of rows that refer to it, if any.
     pub used_as: Option<UsedAs>,
 }
 
@@ -36,7 +35,7 @@ pub struct Definition {
 pub enum UsedAs {
     /// Allocations whose innermost frame is the function.
     Allocations,
-    /// Calls that the profiler added up.
+    /// Sums of calls from the profiler.
     Calls,
     /// Rows of `events`.
     Events,
@@ -53,9 +52,9 @@ pub enum UsedAs {
 /// The declarations of a trace.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Report {
-    /// Definitions as the trace has them, then files; not more than were asked for.
+    /// Definitions in the order of the trace, then files, up to the requested number.
     pub rows: Vec<Definition>,
-    /// How many there are.
+    /// Number of all declarations.
     pub all: usize,
 }
 
@@ -80,7 +79,7 @@ struct Uses {
     calls: HashMap<String, u64>,
     /// By file.
     statements: HashMap<i64, u64>,
-    /// By stack, and the way from a stack to its innermost function.
+    /// By stack, and the mapping from a stack to its innermost function.
     allocations: HashMap<i64, u64>,
     stacks: HashMap<i64, i64>,
     functions: HashMap<i64, String>,
@@ -127,7 +126,7 @@ impl TableSink for Definitions {
 }
 
 impl Definitions {
-    /// Gathers up to so many definitions and files; all are counted.
+    /// Gathers up to this many definitions and files; all of them are counted.
     pub fn new(max_rows: usize) -> Self {
         Self { max_rows, rows: Vec::new(), files: Vec::new(), all: 0, uses: Uses::default() }
     }
@@ -232,7 +231,7 @@ impl Uses {
         Ok(())
     }
 
-    /// Allocations by the function that asked for them.
+    /// Allocations by the allocating function.
     fn allocated(&self) -> HashMap<&str, u64> {
         let mut allocated: HashMap<&str, u64> = HashMap::new();
         for (stack, count) in &self.allocations {
@@ -243,7 +242,7 @@ impl Uses {
         allocated
     }
 
-    /// The kind does not say which rows refer to a definition: the first table that has any counts.
+    /// The kind does not determine which rows refer to a definition, so the first table with any rows is used.
     fn of(&self, row: &Definition, allocated: &HashMap<&str, u64>) -> Option<(UsedAs, u64)> {
         let by_id = |counts: &HashMap<i64, u64>| counts.get(&row.id?).copied();
         if let Some(used) = by_id(&self.spans) {
@@ -265,7 +264,7 @@ impl Uses {
     }
 }
 
-/// Rows that refer to the same declaration often come together.
+/// Rows that refer to the same declaration are often adjacent.
 fn count(ids: impl Iterator<Item = Option<i64>>, counts: &mut HashMap<i64, u64>) {
     let (mut last, mut together) = (None, 0);
     let mut add = |id: Option<i64>, more: u64| {

@@ -1,14 +1,14 @@
-//! What is added up for one group of spans.
+//! The sums of one group of spans.
 
 use traceloom_passes::{Budget, Samples, Sums};
 
-/// Durations and own time of one group.
+/// Durations and self time of one group.
 ///
-/// What else is asked for follows from the durations when all are there: a span costs little more than to keep its
+/// All other figures are computed from the durations at the end, so adding a span costs little more than storing its
 /// duration.
 #[derive(Debug, Default)]
 pub(crate) struct Group {
-    /// Spans that were not closed, and have no time.
+    /// Number of spans that were not closed and have no time.
     pub(crate) unclosed: u64,
     pub(crate) self_ns: u64,
     pub(crate) samples: Samples,
@@ -24,25 +24,25 @@ impl Group {
         }
     }
 
-    /// Adds a span that was closed.
+    /// Adds a closed span.
     #[inline]
     pub(crate) fn add_closed(&mut self, dur_ns: u64, self_ns: u64, budget: &mut Budget) {
         self.self_ns = self.self_ns.saturating_add(self_ns);
         self.samples.push(dur_ns, budget);
     }
 
-    /// Number, sum and reach of the durations.
+    /// Number, sum, minimum and maximum of the durations.
     pub(crate) fn sums(&self) -> Sums {
         self.samples.sums()
     }
 
-    /// Whether anything is in it.
+    /// Whether the group is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.unclosed == 0 && self.samples.is_empty()
     }
 }
 
-/// A duration; the tables have none below 0.
+/// A duration; the tables have no negative ones.
 #[inline]
 pub(crate) fn whole(ns: i64) -> u64 {
     ns.max(0) as u64

@@ -1,6 +1,6 @@
-//! Answers from the tables of a trace, without a SQL engine.
+//! Analyses of the tables of a trace, without a SQL engine.
 //!
-//! One module a question; each is a sink that tables are poured into, and a report of plain data that comes out.
+//! One module per analysis; each has a sink for tables and a report of plain data.
 
 #![forbid(unsafe_code)]
 

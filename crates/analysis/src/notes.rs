@@ -1,4 +1,4 @@
-//! Notes that a person made on a trace; they are next to it, in `FILE.notes.json`.
+//! Notes that a person made on a trace, stored next to it in `FILE.notes.json`.
 
 use std::{
     fs::{self, File},
@@ -11,24 +11,24 @@ use traceloom_core::{Error, Result};
 
 use crate::units::time;
 
-/// A note on a time of a trace, or on a range of it.
+/// A note on a time or a range of a trace.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Note {
-    /// When, in the time of the trace.
+    /// Timestamp in the trace.
     pub ts_ns: i64,
-    /// How long; none for a moment.
+    /// Duration; `None` for a point in time.
     #[serde(default)]
     pub dur_ns: Option<i64>,
-    /// The name of the span that it is about.
+    /// Name of the span that the note is about.
     #[serde(default)]
     pub name: Option<String>,
-    /// What the person wrote.
+    /// Text of the note.
     pub text: String,
 }
 
 impl Note {
-    /// What it is about besides its time: the name of a span, how long, or both.
+    /// The subject besides the time: the name of a span, a duration, or both.
     pub fn about(&self) -> Option<String> {
         let dur = self.dur_ns.map(|dur_ns| time(dur_ns as f64));
         let parts: Vec<String> = self.name.clone().into_iter().chain(dur).collect();
@@ -44,20 +44,20 @@ struct Notes {
 }
 
 const VERSION: u32 = 1;
-/// Notes of one trace: more than a person makes.
+/// Max number of notes per trace.
 pub const MAX_NOTES: usize = 10_000;
-/// Bytes of one text.
+/// Max number of bytes of a text.
 pub const MAX_TEXT: usize = 4 << 10;
 const MAX_BYTES: u64 = 64 << 20;
 
-/// Where the notes on a trace are.
+/// Path of the notes on a trace.
 pub fn path_next_to(trace: &Path) -> PathBuf {
     let mut path = trace.as_os_str().to_owned();
     path.push(".notes.json");
     path.into()
 }
 
-/// The notes on a trace, by time; empty where there are none.
+/// The notes on a trace, sorted by time; empty if there are none.
 pub fn read(trace: &Path) -> Result<Vec<Note>> {
     let path = path_next_to(trace);
     let file = match File::open(&path) {
@@ -68,7 +68,7 @@ pub fn read(trace: &Path) -> Result<Vec<Note>> {
     let read: Notes = serde_json::from_reader(BufReader::new(file.take(MAX_BYTES)))
         .map_err(|error| Error::unrecognized(format!("invalid notes: {error}")).in_file(&path))?;
     if read.version != VERSION {
-        let message = format!("notes of version {} cannot be read, only those of version {VERSION}", read.version);
+        let message = format!("unsupported version {} of the notes; expected {VERSION}", read.version);
         return Err(Error::unsupported(message).in_file(path));
     }
     let mut notes = read.notes;
@@ -100,7 +100,7 @@ fn put(path: &Path, notes: &[Note]) -> Result<()> {
     replace(path, &format!("{text}\n"))
 }
 
-/// A reader sees the old notes or the new ones, never half of them.
+/// Replaces the file atomically: a reader sees either the old notes or the new ones.
 #[cfg(not(target_family = "wasm"))]
 fn replace(path: &Path, text: &str) -> Result<()> {
     use std::io::Write;
@@ -112,7 +112,7 @@ fn replace(path: &Path, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// A page in a browser has no files to write next to.
+/// Not available in the browser, which cannot write files.
 #[cfg(target_family = "wasm")]
 fn replace(path: &Path, text: &str) -> Result<()> {
     Ok(fs::write(path, text)?)

@@ -1,4 +1,4 @@
-//! Files and lines that the rows of a trace name: where spans, log entries and allocations are written.
+//! Source files and lines of the spans, log entries and allocations of a trace.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -9,32 +9,32 @@ use traceloom_model::{Columns, Flow, Table, TableSink, select};
 
 use traceloom_passes::{Interner, NO_NUMBER, Translation, number_of};
 
-/// The files that rows name.
+/// The source files of a trace.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// The most self time first, then the most bytes, then the most rows.
+    /// Files, most self time first, then most bytes, then most rows.
     pub files: Vec<PlacedFile>,
-    /// Rows that name no place, and those that came after there were too many places.
+    /// Number of rows without a place, or beyond the max number of places.
     pub others: u64,
 }
 
-/// A file, and its lines that rows name.
+/// A file, and its lines that occur in rows.
 #[derive(Clone, Debug, Default)]
 pub struct PlacedFile {
     /// Path or name.
     pub name: String,
     /// All lines together.
     pub total: PlaceSums,
-    /// By line, kind and name.
+    /// Lines, sorted by line, kind and name.
     pub lines: Vec<PlacedLine>,
 }
 
-/// A line, and the rows of one kind and name that it makes.
+/// A line, and its rows of one kind and name.
 #[derive(Clone, Debug)]
 pub struct PlacedLine {
-    /// None if only the file is known.
+    /// Line number; `None` if only the file is known.
     pub line: Option<u32>,
-    /// The table that the rows are of.
+    /// The table of the rows.
     pub kind: PlaceKind,
     /// The name of the spans, the format of the log entries, or the function that allocated.
     pub name: String,
@@ -42,7 +42,7 @@ pub struct PlacedLine {
     pub sums: PlaceSums,
 }
 
-/// The table that rows are of.
+/// The table of rows.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum PlaceKind {
     /// `allocations`, by their innermost frame.
@@ -56,7 +56,7 @@ pub enum PlaceKind {
 /// Sums of rows.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct PlaceSums {
-    /// Rows.
+    /// Number of rows.
     pub count: u64,
     /// Durations of spans.
     pub total_ns: i64,
@@ -106,7 +106,7 @@ struct Frame {
     line: Option<u32>,
 }
 
-/// A program has fewer places than this; a file may claim any number.
+/// Max number of places; real programs have fewer, but a file may claim any number.
 const MAX_PLACES: usize = 1 << 17;
 
 select! { struct SpanRow of spans { name, file, line, dur_ns, self_ns } }
@@ -186,7 +186,7 @@ impl Places {
         }
     }
 
-    /// The files with their lines; after the last batch.
+    /// The files with their lines; call after the last batch.
     pub fn finish(self) -> Report {
         let Self { names, mut sums, mut others, allocated, stacks, frames, .. } = self;
         for (stack, more) in allocated {
@@ -221,7 +221,7 @@ impl Places {
     }
 }
 
-/// Adds a row, or only counts it if it names no file or there are too many places.
+/// Adds a row, or only counts it if it has no file or there are too many places.
 fn add(sums: &mut HashMap<Key, PlaceSums>, others: &mut u64, key: Key, more: &PlaceSums) {
     if key.file == NO_NUMBER || (sums.len() >= MAX_PLACES && !sums.contains_key(&key)) {
         *others += more.count;

@@ -7,7 +7,7 @@ select! {
     pub(crate) struct ThreadRows of threads { id, tid, name }
 }
 
-/// A thread: what it is called, and what was added up for it.
+/// A thread with its name and sums.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Thread {
     pub(crate) trace: u32,
@@ -20,7 +20,7 @@ pub(crate) struct Thread {
 }
 
 impl Thread {
-    /// Its name, or else its number.
+    /// The name, or else the id.
     pub(crate) fn label(&self) -> String {
         match (&self.name, self.tid) {
             (Some(name), _) if !name.is_empty() => name.clone(),
@@ -35,7 +35,7 @@ impl Thread {
 pub(crate) struct Threads {
     pub(crate) list: Vec<Thread>,
     numbers: HashMap<(u32, i64), u32>,
-    /// Rows of one thread come together.
+    /// The last thread looked up; rows of one thread are adjacent.
     last: Option<((u32, i64), u32)>,
 }
 
@@ -60,14 +60,14 @@ impl Threads {
         number
     }
 
-    /// A thread, to add to.
+    /// A mutable thread.
     #[inline]
     pub(crate) fn at(&mut self, trace: u32, thread_id: i64) -> &mut Thread {
         let number = self.number(trace, thread_id);
         &mut self.list[number as usize]
     }
 
-    /// Takes the names of threads.
+    /// Reads the names of threads.
     pub(crate) fn name(&mut self, trace: u32, view: &ThreadRows<'_>) {
         for row in 0..view.rows {
             let thread = self.at(trace, view.id.get(row));

@@ -1,4 +1,4 @@
-//! Numbers as sentences and tables for people need them.
+//! Human-readable numbers.
 
 /// A time with three digits: `58.2 ms`.
 pub fn time(ns: f64) -> String {
@@ -27,7 +27,7 @@ pub fn percent(share: f64) -> String {
     format!("{} %", digits(share.clamp(0.0, 1.0) * 100.0))
 }
 
-/// How many times as much.
+/// A factor, such as `1.7 times`.
 pub fn times(ratio: f64) -> String {
     match ratio {
         below if below < 9.95 => format!("{below:.1} times"),
@@ -35,7 +35,7 @@ pub fn times(ratio: f64) -> String {
     }
 }
 
-/// Three digits, no more than that many behind the point, and no zeros at the end.
+/// A number with three digits, without trailing zeros after the decimal point.
 pub fn digits(value: f64) -> String {
     let behind = match value.abs() {
         below if below < 9.995 => 2,

@@ -144,7 +144,7 @@ fn a_name_that_explains_the_others_is_not_the_reason_of_the_worst() {
     let all = advice(rows);
     let [spike] = of_rule(&all, Rule::FrameSpike)[..] else { panic!("{all:?}") };
     assert_eq!(spike.subject, "Load");
-    assert!(spike.message.ends_with("; Load took 75 ms more than usual in all of them"), "{}", spike.message);
+    assert!(spike.message.ends_with("; Load took 75 ms more than usual in total"), "{}", spike.message);
 }
 
 fn counter(id: i64, value: f64) -> Counter<'static> {

@@ -184,7 +184,7 @@ impl Trace {
         self.answer(py, |trace| {
             let report = memory::memory(trace, &Filter::default(), &memory::Options::default())?;
             if report.totals.allocations == 0 && report.totals.frees == 0 {
-                return Err(Error::unsupported("no allocations in it; `info()` lists its contents"));
+                return Err(Error::unsupported("the trace has no allocations; `info()` lists its contents"));
             }
             Ok(report.to_json(&memory::Extract::whole(&report)))
         })

@@ -1,4 +1,4 @@
-//! Advice for programs.
+//! Advice as JSON.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use super::Advice;
 
-/// The advice about a trace, as it is written for programs.
+/// The advice about a trace as JSON.
 pub fn to_json(path: &Path, all: &[Advice]) -> Json {
     let list: Vec<Json> = (1..).zip(all).map(|(rank, advice)| one(rank, advice)).collect();
     json!({"file": path.to_string_lossy(), "advice": list})

@@ -1,4 +1,4 @@
-//! The second look: only at the times, names and addresses that the first pass made suspicious.
+//! The second pass, only over the times, names and addresses that the first pass found suspicious.
 
 use arrow_array::RecordBatch;
 use hashbrown::HashMap;
@@ -14,14 +14,14 @@ select! { struct SwitchRows of switches { ts_ns, dur_ns, thread_id, name } }
 select! { struct BlockRows of allocations { address, stack_id, freed_ts_ns } }
 select! { struct LineRows of logs { ts_ns, file, line, format, message } }
 
-/// What the first pass wants to know more about.
+/// The questions that the first pass leaves open.
 #[derive(Debug, Default)]
 pub(super) struct Questions {
     /// Spans whose contents are added up.
     pub(super) windows: Vec<Windows>,
     /// Names whose spans may exclude each other.
     pub(super) intervals: Vec<Intervals>,
-    /// Frees of addresses at which nothing was: when, by address.
+    /// Times of frees of unallocated addresses, by address.
     pub(super) lost_frees: HashMap<u64, Vec<i64>>,
 }
 
@@ -30,19 +30,19 @@ pub(super) struct Questions {
 pub(super) struct Windows {
     pub(super) thread: u32,
     pub(super) depth: u32,
-    /// Start, end and number of the contents, in the order of their starts; they do not overlap.
+    /// Start, end and index of the contents, sorted by start; they do not overlap.
     list: Vec<(i64, i64, usize)>,
-    /// All usual spans together, then every slow one, the slowest first.
+    /// The sum of all usual spans, then each slow span, slowest first.
     contents: Vec<Contents>,
 }
 
-/// What is inside windows, added up.
+/// The sum of the contents of windows.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
     pub(super) windows: u64,
     pub(super) dur_ns: u64,
     pub(super) names: HashMap<u32, Use>,
-    /// Time in which the thread did not run, and who ran instead.
+    /// Time during which the thread did not run, in total and by the name of what ran instead.
     pub(super) off_ns: u64,
     pub(super) off: HashMap<u32, u64>,
 }
@@ -56,7 +56,7 @@ pub(super) struct Use {
     pub(super) depth: u32,
 }
 
-/// Spans of one name on all threads, in a range of time.
+/// Spans of one name on all threads in a time range.
 #[derive(Debug, Default)]
 pub(super) struct Intervals {
     pub(super) name: u32,
@@ -66,11 +66,11 @@ pub(super) struct Intervals {
     pub(super) list: Vec<(i64, i64, u32)>,
 }
 
-/// Spans that are kept of one name.
+/// Max number of spans kept per name.
 pub(super) const MAX_INTERVALS: usize = 1 << 16;
 
 impl Windows {
-    /// Takes the starts and ends of usual spans, and of slow ones, the slowest first.
+    /// Creates windows from the starts and ends of usual spans and of slow spans, slowest first.
     pub(super) fn new(
         (thread, depth): (u32, u32),
         usual: impl Iterator<Item = (i64, i64)>,
@@ -89,7 +89,7 @@ impl Windows {
         Self { thread, depth, list, contents }
     }
 
-    /// The window at a time: the number of its contents, and its end.
+    /// The window at a time: the index of its contents, and its end.
     fn at(&self, ts_ns: i64) -> Option<(usize, i64)> {
         let (_, end, number) =
             self.list.get(self.list.partition_point(|(begin, ..)| *begin <= ts_ns).checked_sub(1)?)?;
@@ -101,7 +101,7 @@ impl Windows {
         &self.contents[0]
     }
 
-    /// The contents of the slow windows, the slowest first.
+    /// The contents of each slow window, slowest first.
     pub(super) fn each_slow(&self) -> &[Contents] {
         &self.contents[1..]
     }
@@ -134,7 +134,7 @@ impl Use {
 }
 
 impl Questions {
-    /// The smallest range that holds all answers.
+    /// The smallest time range that covers all questions.
     fn range(&self) -> Option<TimeRange> {
         if !self.lost_frees.is_empty() {
             return Some(TimeRange::default());
@@ -145,7 +145,7 @@ impl Questions {
         Some(TimeRange::new(Some(from_ns), Some(to_ns.saturating_add(1))))
     }
 
-    /// Fills the answers in; the stacks of blocks that were freed twice are the result, with their number.
+    /// Fills in the answers; returns the stacks of blocks that were freed twice, with their counts.
     pub(super) fn ask(
         &mut self,
         trace: &(impl TableSource + ?Sized),
@@ -175,7 +175,7 @@ struct Look<'a> {
     threads: &'a mut Threads,
     spans: Translation,
     switches: Translation,
-    /// By address and number of the free: when the block before it was freed first, and its stack.
+    /// By address and index of the free: the time of the first free of the preceding block, and its stack.
     freed: HashMap<(u64, usize), (i64, Option<i64>)>,
 }
 
@@ -278,7 +278,7 @@ struct FirstLine<'a> {
     text: Option<String>,
 }
 
-/// Characters of a line that are shown.
+/// Max number of characters of a line to show.
 const MAX_TEXT: usize = 200;
 
 impl TableSink for FirstLine<'_> {

@@ -1,7 +1,7 @@
-//! `advise`: problems worth a look, each with its cause, evidence and query.
+//! `advise`: problems, each with its cause, evidence and query.
 //!
-//! One pass measures (`measure`); a second, short one looks only at what the first made suspicious (`look`);
-//! detectors turn both into advice (`detect`), which is ranked by severity and by what a fix would save.
+//! One pass measures (`measure`); a second, short pass examines only what the first found suspicious (`look`);
+//! detectors turn the results into advice (`detect`), which is ranked by severity and by the savings of a fix.
 
 mod detect;
 mod json;
@@ -25,10 +25,10 @@ pub use self::{
     report::{Advice, Evidence, Rule, SlowSpan, Unit, Weight},
 };
 
-/// Thresholds that depend on the program; all others follow from the trace.
+/// Thresholds that depend on the program; all others are derived from the trace.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The time that a frame may take.
+    /// The time budget of a frame.
     pub budget_ns: u64,
     /// A name with a larger share of the busy time is hot.
     pub hot: f64,
@@ -42,23 +42,23 @@ impl Default for Options {
     }
 }
 
-/// The problems of one trace, the most serious first.
+/// The problems of one trace, most serious first.
 pub fn of_trace(trace: &(impl TableSource + ?Sized), options: &Options) -> Result<Vec<Advice>> {
     let mut measured = Measured::default();
     trace.pour(&Filter::default(), &mut measured)?;
     Ok(study(trace, measured, options, false)?.advice)
 }
 
-/// What a trace that was measured shows.
+/// The results for a measured trace.
 #[derive(Debug, Default)]
 pub(crate) struct Study {
-    /// The problems, the most serious first.
+    /// The problems, most serious first.
     pub(crate) advice: Vec<Advice>,
     /// Slow spans, or else the longest frames, each with its cause.
     pub(crate) slow: Vec<SlowSpan>,
 }
 
-/// Looks again at what the first pass made suspicious, and at the longest frames if these are to be listed anyway.
+/// Examines what the first pass found suspicious, and the longest frames if they are to be listed anyway.
 pub(crate) fn study(
     trace: &(impl TableSource + ?Sized),
     mut measured: Measured,
@@ -97,8 +97,8 @@ pub(crate) fn study(
     Ok(Study { advice: ranked(all), slow: slow::listed(&case, &suspects) })
 }
 
-/// By severity, then problems before mere places where time goes, then by what a fix would save. A name is blamed once
-/// per kind of problem.
+/// Sorts by severity, then problems before hot spots, then by the savings of a fix. A name is blamed once per kind of
+/// problem.
 fn ranked(mut all: Vec<Advice>) -> Vec<Advice> {
     all.sort_by(|one, other| {
         let rank = |advice: &Advice| (advice.weight, advice.rule.is_profile());

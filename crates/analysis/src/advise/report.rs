@@ -2,21 +2,21 @@
 
 use serde::Serialize;
 
-/// A problem worth a look.
+/// A problem.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Advice {
     /// The kind of problem.
     pub rule: Rule,
-    /// How serious it is.
+    /// How serious the problem is.
     #[serde(rename = "severity")]
     pub weight: Weight,
-    /// The name to blame: a span, thread, function, log site or counter.
+    /// The name that causes the problem: a span, thread, function, log site or counter.
     #[serde(rename = "blamed")]
     pub subject: String,
     /// The source location of the subject as `file:line`, if the trace has it.
     pub place: Option<String>,
-    /// Why it happens, in a few words.
+    /// The cause in a few words.
     pub cause: String,
     /// The whole finding in one sentence.
     pub message: String,
@@ -24,7 +24,7 @@ pub struct Advice {
     pub saved: f64,
     /// Number of spans, frames, threads, allocations or log lines affected.
     pub count: u64,
-    /// The numbers behind the message.
+    /// The numbers that the message is based on.
     pub evidence: Vec<Evidence>,
     /// SQL that shows the affected rows.
     pub query: String,
@@ -35,21 +35,21 @@ pub struct Advice {
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub enum Rule {
-    /// Blocks that were freed twice.
+    /// Blocks freed twice.
     DoubleFree,
-    /// Errors in a log that come together.
+    /// A burst of errors in a log.
     ErrorBurst,
     /// Frames, or other repeated spans, that take much longer than the rest.
     FrameSpike,
     /// Frames that regularly take longer than their budget.
     MissedBudget,
-    /// Threads that run one after the other although they could run at once.
+    /// Threads that run one after the other although they could run concurrently.
     LockConvoy,
     /// Blocks from one site that are never freed.
     Leak,
     /// A name whose calls become slower in the middle of the trace.
     Slowdown,
-    /// A value that grows without end.
+    /// A value that keeps growing.
     Growth,
     /// A thread of a pool with far more work than the others.
     UnevenPool,
@@ -61,11 +61,11 @@ pub enum Rule {
     LogStorm,
     /// A name with very many very short spans.
     TinySpans,
-    /// A site that allocates and frees all the time.
+    /// A site that allocates and frees constantly.
     Churn,
-    /// A name with much of the self time.
+    /// A name with a large share of the self time.
     HotName,
-    /// A source line with much of the time.
+    /// A source line with a large share of the time.
     HotLine,
 }
 
@@ -92,7 +92,7 @@ impl Rule {
         }
     }
 
-    /// Whether this only says where time goes; every trace has such a place, so these rank last.
+    /// Whether this is only a hot spot; every trace has some, so they rank last.
     pub(super) fn is_profile(self) -> bool {
         matches!(self, Self::HotName | Self::HotLine | Self::Churn)
     }
@@ -142,11 +142,11 @@ pub enum Unit {
     Times,
 }
 
-/// One number behind an advice.
+/// A number that an advice is based on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Evidence {
-    /// What was measured.
+    /// Description of the measurement.
     pub what: String,
     /// Timestamp of the measurement, if it has one.
     pub ts_ns: Option<i64>,
@@ -182,21 +182,21 @@ pub struct SlowSpan {
     pub name: String,
     /// The thread.
     pub thread: String,
-    /// When it starts.
+    /// Start time.
     pub ts_ns: i64,
-    /// How long it takes.
+    /// Duration.
     pub dur_ns: u64,
     /// The median of its series.
     pub median_ns: f64,
-    /// Whether it stands out; if not, it is only among the longest.
+    /// Whether the span is slow; if not, it is only one of the longest.
     pub is_slow: bool,
-    /// The name that takes the time.
+    /// The name that causes the slowness.
     pub blamed: String,
-    /// How much of it.
+    /// The time that this name takes.
     pub blamed_ns: u64,
-    /// Why, in a few words.
+    /// The cause in a few words.
     pub cause: String,
 }
 
-/// Worst cases that are listed per advice.
+/// Max number of cases listed per advice.
 pub(super) const EVIDENCE: usize = 5;

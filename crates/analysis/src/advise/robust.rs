@@ -1,8 +1,8 @@
-//! Statistics that a few odd values do not move.
+//! Statistics that are robust against outliers.
 
 use traceloom_passes::{Samples, quantile};
 
-/// The usual size of samples, and from where on one is an outlier.
+/// The usual size of samples, and the limit for outliers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Usual {
     pub(super) median: f64,
@@ -11,8 +11,8 @@ pub(super) struct Usual {
 }
 
 impl Usual {
-    /// The limit lies so many spreads above the median that chance alone does not reach it, on a plain and on a
-    /// logarithmic scale: the second is for durations with a long tail.
+    /// The limit is so many spreads above the median that chance alone does not reach it, on a linear and on a
+    /// logarithmic scale; the latter is for durations with a long tail.
     pub(super) fn of(samples: &Samples, min_ratio: f64) -> Option<Self> {
         let (sums, quantiles) = samples.summary([0.16, 0.25, 0.5, 0.75, 0.84]);
         let [low, quarter, median, three_quarters, high] = quantiles?;
@@ -37,18 +37,18 @@ pub(super) fn deviation(values: &[f64]) -> f64 {
     median(&values.iter().map(|value| (value - middle).abs()).collect::<Vec<_>>()) * 1.4826
 }
 
-/// Where the level of a series changes.
+/// A change in the level of a series.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
-    /// The first value of the new level.
+    /// Index of the first value of the new level.
     pub(super) at: usize,
     pub(super) before: f64,
     pub(super) after: f64,
-    /// The change in deviations of what remains.
+    /// The size of the change, in deviations of the residuals.
     pub(super) strength: f64,
 }
 
-/// The split that the cumulated sums of the distances from the mean point at, with some values on both sides.
+/// Finds the split by the cumulative sum of the deviations from the mean, with some values on both sides.
 pub(super) fn change(values: &[f64]) -> Option<Change> {
     let margin = (values.len() / 8).max(4);
     let mean = values.iter().sum::<f64>() / values.len() as f64;
@@ -74,10 +74,10 @@ pub(super) fn change(values: &[f64]) -> Option<Change> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Burst {
     pub(super) first: usize,
-    /// One behind the last cell.
+    /// One past the last cell.
     pub(super) end: usize,
     pub(super) count: u64,
-    /// How much more likely a burst is than an even rate, as a logarithm.
+    /// Log-likelihood of a burst compared with an even rate.
     pub(super) likelihood: f64,
 }
 
@@ -104,7 +104,7 @@ pub(super) fn burst(counts: &[u64]) -> Option<Burst> {
     best
 }
 
-/// The common distance of times, if they keep one; a few may be missing.
+/// The period of the times, if they are periodic; a few may be missing.
 pub(super) fn period(times: &[i64]) -> Option<f64> {
     let mut sorted = times.to_vec();
     sorted.sort_unstable();
@@ -126,13 +126,13 @@ pub(super) fn period(times: &[i64]) -> Option<f64> {
 pub(super) struct Trend {
     pub(super) first: f64,
     pub(super) last: f64,
-    /// The share of pairs of windows of which the later one is higher.
+    /// The share of pairs of windows in which the later one is higher.
     pub(super) steadiness: f64,
 }
 
 const WINDOWS: usize = 8;
 
-/// Compares the medians of windows; a series that comes to rest does not grow.
+/// Compares the medians of windows; a series that levels off does not grow.
 pub(super) fn growth(values: &[f64]) -> Option<Trend> {
     if values.len() < WINDOWS * 2 {
         return None;
@@ -143,7 +143,7 @@ pub(super) fn growth(values: &[f64]) -> Option<Trend> {
     let rises = pairs.clone().filter(|(one, other)| marks[*other] > marks[*one]).count();
     let steadiness = rises as f64 / pairs.count() as f64;
     let (first, last) = (marks[0], marks[WINDOWS - 1]);
-    // The last quarter has to do its part: a cache that is full has a plateau.
+    // The last quarter must grow as well: a full cache has a plateau.
     let lately = last - marks[WINDOWS - 3];
     let is_still_growing = lately > 0.4 * (last - first) * 2.0 / (WINDOWS - 1) as f64;
     (steadiness >= 0.9 && last > first && is_still_growing).then_some(Trend { first, last, steadiness })

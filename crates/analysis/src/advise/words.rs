@@ -1,8 +1,8 @@
-//! What a name says about a span, and the words for numbers.
+//! The role of a span by its name.
 
 pub(super) use crate::units::{bytes, counted, digits, percent, time, times};
 
-/// A text as SQL writes it.
+/// A quoted SQL string.
 pub(super) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
@@ -23,17 +23,17 @@ const WAITING: &[&str] = &[
     "yield",
 ];
 
-/// What the name of a span says about it.
+/// The role of a span, guessed from its name.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) enum Role {
-    /// It works.
+    /// Does work.
     #[default]
     Work,
-    /// It collects garbage.
+    /// Collects garbage.
     Gc,
-    /// It waits for a lock.
+    /// Waits for a lock.
     Lock,
-    /// It waits for its turn: for work, for the screen, for time to pass.
+    /// Waits for work, for the display, or for time to pass.
     Wait,
 }
 
@@ -53,18 +53,18 @@ impl Role {
         }
     }
 
-    /// Whether the processor has nothing to do meanwhile.
+    /// Whether the processor is idle meanwhile.
     pub(super) fn is_waiting(self) -> bool {
         matches!(self, Self::Lock | Self::Wait)
     }
 }
 
-/// Whether a name stands for one frame of a game or a page.
+/// Whether a name means one frame of a game or a page.
 pub(super) fn is_frame(name: &str) -> bool {
     words_of(name).iter().any(|word| matches!(word.as_str(), "frame" | "loop" | "mainloop" | "tick" | "vsync"))
 }
 
-/// The words of a name in lower case: `WaitForVsync`, `wait_for_vsync` and `wait-for vsync` have the same.
+/// The words of a name in lower case, the same for `WaitForVsync`, `wait_for_vsync` and `wait-for vsync`.
 fn words_of(name: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();

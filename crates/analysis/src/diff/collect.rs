@@ -1,4 +1,4 @@
-//! What one run says about each name, line and function.
+//! The figures of each name, line and function in one run.
 
 use arrow_array::RecordBatch;
 use hashbrown::HashMap;
@@ -17,12 +17,12 @@ select! { struct Allocations of allocations { size_bytes, stack_id } }
 select! { struct Frames of frames { id, function } }
 select! { struct Stacks of stacks { id, frame_id } }
 
-/// What is compared.
+/// The key of a comparison.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub(super) struct Key {
     pub(super) kind: Kind,
     pub(super) name: u32,
-    /// [`NO_NUMBER`] where it is no line.
+    /// [`NO_NUMBER`] if this is not a line.
     pub(super) line: u32,
 }
 
@@ -33,9 +33,9 @@ pub(super) struct Figures {
     /// Nanoseconds, or bytes.
     pub(super) total: u64,
     pub(super) own: u64,
-    /// The median, and what 95 and 99 of 100 are not longer than.
+    /// Median, 95th and 99th percentile.
     pub(super) quantiles: Option<[f64; 3]>,
-    /// Standard deviation of the single durations.
+    /// Standard deviation of the individual durations.
     pub(super) deviation: Option<f64>,
 }
 
@@ -67,7 +67,7 @@ fn deviation(group: &Group, mean: f64) -> Option<f64> {
     (count > 1).then(|| (squares / (count - 1) as f64).sqrt())
 }
 
-/// Takes the tables of one run.
+/// A sink for the tables of one run.
 #[derive(Debug)]
 pub(super) struct Run<'n> {
     names: &'n mut Interner,
@@ -95,7 +95,7 @@ impl<'n> Run<'n> {
         }
     }
 
-    /// The figures by key; samples are gone afterwards.
+    /// Returns the figures by key; drops the samples.
     pub(super) fn finish(mut self) -> HashMap<Key, Figures> {
         let mut all = HashMap::new();
         std::mem::take(&mut self.of_names).finish(|name, figures, _| {

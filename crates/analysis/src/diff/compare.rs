@@ -1,4 +1,4 @@
-//! Two sets of runs side by side.
+//! Compares two sets of runs.
 
 use hashbrown::{HashMap, HashSet};
 use traceloom_passes::{Interner, NO_NUMBER};
@@ -33,7 +33,7 @@ pub(super) fn compare(sets: &Sets, names: &Interner, options: &Options) -> Repor
     Report { runs: [sets[0].len(), sets[1].len()], rows, own_ns: wholes.of_kind(Kind::Name) }
 }
 
-/// Own time or bytes of everything of a kind, the mean of the runs of each set.
+/// Self time or bytes of everything of a kind, as the mean of the runs of each set.
 struct Wholes(HashMap<Kind, [f64; 2]>);
 
 impl Wholes {
@@ -92,14 +92,14 @@ fn row(sets: &Sets, key: Key, names: &Interner, options: &Options, wholes: &Whol
     (row.before.is_some() || row.after.is_some()).then_some(row)
 }
 
-/// What is compared of one run.
+/// The value of one run that is compared.
 fn measure(key: Key, run: &Figures, options: &Options) -> Option<f64> {
     let quantile = |index: usize| run.quantiles.map(|quantiles| quantiles[index]);
     match (options.metric, key.kind) {
         (Metric::Calls, _) => Some(run.calls as f64),
         (_, Kind::Memory) | (Metric::Total, _) => Some(run.total as f64),
         (Metric::SelfTime, _) => Some(run.own as f64),
-        // Sums have no distribution: their mean is the best that there is.
+        // Sums have no distribution, so the mean is used instead of percentiles.
         (Metric::P50, _) if run.quantiles.is_some() => quantile(0),
         (Metric::P95, _) if run.quantiles.is_some() => quantile(1),
         (Metric::P99, _) if run.quantiles.is_some() => quantile(2),
@@ -116,7 +116,7 @@ fn side(runs: &[Figures], values: &[f64]) -> Option<Side> {
     Some(Side { value, calls: mean(&|run| run.calls), total: mean(&|run| run.total) })
 }
 
-/// What the durations inside of single runs say: the margin of the change, and the effect.
+/// The margin of the change and the effect size, estimated from the durations within single runs.
 fn hint(first: &[Figures], second: &[Figures], key: Key, options: &Options) -> Option<(f64, Option<f64>)> {
     let is_of_durations = key.kind == Kind::Name && matches!(options.metric, Metric::Mean | Metric::Total);
     let (before, after) = (first.first()?, second.first()?);

@@ -1,11 +1,11 @@
-//! The comparison for programs.
+//! The comparison as JSON.
 
 use serde_json::{Value as Json, json};
 
 use super::{Report, Row, Verdict};
 
 impl Report {
-    /// As it is written for programs: the first `limit` rows, those without a difference only if `all` are wanted.
+    /// The comparison as JSON: the first `limit` rows, including unchanged ones only with `all`.
     pub fn to_json(&self, all: bool, limit: usize) -> Json {
         let shown = self.rows.iter().filter(|row| all || row.verdict != Verdict::Same);
         json!({

@@ -1,4 +1,4 @@
-//! `diff`: what changed between two traces, or two sets of runs.
+//! `diff`: compares two traces, or two sets of runs.
 
 mod collect;
 mod compare;
@@ -23,17 +23,17 @@ pub use self::{
 /// How to compare.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What is compared.
+    /// The metric to compare.
     pub metric: Metric,
-    /// What changes by less stays the same, such as 0.01 for 1 %.
+    /// Treat smaller changes as equal, such as 0.01 for 1 %.
     pub least_change: f64,
-    /// What is a smaller part of the whole in both sets is left out.
+    /// Omit names with a smaller share in both sets.
     pub least_share: f64,
-    /// How likely a difference by chance may be to count as one, between sets of runs.
+    /// Significance level for differences between sets of runs.
     pub alpha: f64,
-    /// Bytes that the samples of one run may take.
+    /// Memory limit for the samples of one run, in bytes.
     pub sample_bytes: usize,
-    /// Names that are told apart in one run.
+    /// Max number of names that are distinguished in one run.
     pub groups: usize,
 }
 
@@ -50,26 +50,26 @@ impl Default for Options {
     }
 }
 
-/// What is compared. Memory is compared in bytes, whatever is chosen but calls.
+/// The metric to compare. Memory is compared in bytes for every metric except calls.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Metric {
-    /// How often.
+    /// Number of calls.
     Calls,
-    /// Time of one call: right where runs are of different length.
+    /// Mean time per call, for runs of different lengths.
     Mean,
-    /// The median.
+    /// Median.
     P50,
-    /// 95 of 100 calls are not longer.
+    /// 95th percentile.
     P95,
-    /// 99 of 100 calls are not longer.
+    /// 99th percentile.
     P99,
-    /// Time of all calls, without what is inside.
+    /// Self time of all calls.
     SelfTime,
-    /// Time of all calls: right where all runs do the same work.
+    /// Total time of all calls, if all runs do the same work.
     Total,
 }
 
-/// Compares two sets of traces, one run each; equal names are the same thing, whatever the formats.
+/// Compares two sets of traces, one run each. Spans are matched by name, across formats.
 pub fn of_traces<S: TableSource>(before: &[S], after: &[S], options: &Options) -> Result<Report> {
     let mut names = Interner::default();
     let mut sets: Sets = Default::default();
@@ -83,7 +83,7 @@ pub fn of_traces<S: TableSource>(before: &[S], after: &[S], options: &Options) -
     Ok(compare::compare(&sets, &names, options))
 }
 
-/// Compares two sets of runs whose names are known already, each run once.
+/// Compares two sets of runs whose names were already collected.
 pub fn of_figures(runs: [Vec<Vec<NameFigures>>; 2], options: &Options) -> Report {
     let mut names = Interner::default();
     let mut key = |name: &str| Key { kind: Kind::Name, name: names.number(name), line: NO_NUMBER };

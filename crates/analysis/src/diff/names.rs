@@ -1,4 +1,4 @@
-//! What one run says about each name: what `diff` compares, and what a fleet keeps of a trace.
+//! The figures of each name in one run, which `diff` compares and a fleet store keeps.
 
 use std::collections::BTreeMap;
 
@@ -62,14 +62,14 @@ impl Names {
         }
     }
 
-    /// Hands over each name with its figures, and with its samples if it has some.
+    /// Calls back for each name with its figures, and its samples if there are any.
     pub(super) fn finish(self, mut each: impl FnMut(u32, Figures, Option<&Samples>)) {
         let mut is_empty = true;
         for (key, group) in self.groups.into_filled().filter(|(_, group)| !group.samples.is_empty()) {
             is_empty = false;
             each(key.name, Figures::of(&group), Some(&group.samples));
         }
-        // Sums say the same again where the calls themselves are there.
+        // Sums would count the same calls twice if the calls themselves are there.
         if is_empty {
             self.calls.into_iter().for_each(|(name, figures)| each(name, figures, None));
         }
@@ -83,17 +83,17 @@ pub struct NameFigures {
     pub name: String,
     /// Closed spans, or calls.
     pub calls: u64,
-    /// Time of all calls.
+    /// Total time of all calls.
     pub total_ns: u64,
-    /// The same without what is inside.
+    /// Self time of all calls.
     pub self_ns: u64,
-    /// The shortest and the longest, if the run has the calls themselves.
+    /// Shortest and longest call, if the run has individual calls.
     pub reach_ns: Option<[u64; 2]>,
-    /// Median, 95th and 99th percentile, if the run has the calls themselves.
+    /// Median, 95th and 99th percentile, if the run has individual calls.
     pub quantiles_ns: Option<[f64; 3]>,
     /// Standard deviation of the durations.
     pub deviation_ns: Option<f64>,
-    /// Durations, each within 0.8 % of the true one, and how many calls took that long, the shortest first.
+    /// Histogram: durations, each within 0.8 % of the true one, and their numbers of calls, shortest first.
     pub histogram: Vec<(u64, u64)>,
 }
 
@@ -127,7 +127,7 @@ impl NameFigures {
     }
 }
 
-/// Takes the tables of one run; gives the figures of its names.
+/// A sink for the tables of one run that returns the figures of its names.
 #[derive(Debug)]
 pub struct NameSink {
     names: Interner,
@@ -135,12 +135,12 @@ pub struct NameSink {
 }
 
 impl NameSink {
-    /// For one run, within the limits of a comparison.
+    /// Creates a sink for one run, within the limits of a comparison.
     pub fn new(options: &Options) -> Self {
         Self { names: Interner::default(), of_names: Names::new(options.groups, options.sample_bytes) }
     }
 
-    /// The figures, in the order of the names.
+    /// The figures, sorted by name.
     pub fn finish(self) -> Vec<NameFigures> {
         let mut all = Vec::new();
         let names = self.names;

@@ -2,24 +2,24 @@
 
 use serde_json::{Value, json};
 
-/// How two sets of runs differ.
+/// The differences between two sets of runs.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// Runs of the first set and of the second.
+    /// Number of runs in the first and in the second set.
     pub runs: [usize; 2],
-    /// What was compared: worse, better, new, gone, the same; of each the largest difference first.
+    /// Rows by verdict (worse, better, new, gone, same), largest difference first.
     pub rows: Vec<Row>,
-    /// Own time of everything that was measured, in each set, as the mean of its runs.
+    /// Self time of all spans in each set, as the mean of its runs.
     pub own_ns: [f64; 2],
 }
 
 impl Report {
-    /// Whether the scatter between runs is known: only where each set has at least two.
+    /// Whether run-to-run noise is known, which needs at least two runs per set.
     pub fn knows_noise(&self) -> bool {
         self.runs.iter().all(|runs| *runs >= 2)
     }
 
-    /// What got worse by more than this, such as 0.05 for 5 %.
+    /// Rows that got worse by more than this, such as 0.05 for 5 %.
     pub fn worse_than(&self, limit: f64) -> impl Iterator<Item = &Row> {
         self.rows
             .iter()
@@ -27,14 +27,14 @@ impl Report {
     }
 }
 
-/// What a row is about.
+/// The kind of a row.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Kind {
     /// Spans or functions of a name, in nanoseconds.
     Name,
     /// A source line, in nanoseconds.
     Line,
-    /// What a function allocated, in bytes.
+    /// Allocations of a function, in bytes.
     Memory,
 }
 
@@ -48,13 +48,13 @@ impl Kind {
         }
     }
 
-    /// The unit of its amounts.
+    /// The unit of the amounts.
     pub(super) fn unit(self) -> &'static str {
         if self == Self::Memory { "bytes" } else { "ns" }
     }
 }
 
-/// What came of it.
+/// The verdict on a row.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Verdict {
     /// Slower, or more.
@@ -65,7 +65,7 @@ pub enum Verdict {
     New,
     /// Only in the first set.
     Gone,
-    /// No difference that stands out.
+    /// No significant difference.
     Same,
 }
 
@@ -85,29 +85,29 @@ impl Verdict {
 /// One name, line or function in both sets.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// What it is about.
+    /// The kind of row.
     pub kind: Kind,
-    /// The unit of what is compared: `ns`, `bytes` or `calls`.
+    /// The unit of the compared values: `ns`, `bytes` or `calls`.
     pub unit: &'static str,
-    /// The name, the file, or the function.
+    /// Name, file, or function.
     pub name: String,
-    /// The line, where it is one.
+    /// Line number, for a source line.
     pub line: Option<u32>,
-    /// What came of it.
+    /// The verdict.
     pub verdict: Verdict,
-    /// The first set; none where it is new.
+    /// The first set; `None` if the row is new.
     pub before: Option<Side>,
-    /// The second set; none where it is gone.
+    /// The second set; `None` if the row is gone.
     pub after: Option<Side>,
-    /// The difference of the measure as a part of what it was.
+    /// Relative difference of the metric.
     pub change: Option<f64>,
-    /// How much of a difference may be chance.
+    /// The noise of the difference.
     pub noise: Noise,
-    /// The difference in standard deviations: of the runs, or where there is one run only, of the durations in it.
+    /// Effect size: the difference in standard deviations of the runs, or of the durations if there is only one run.
     pub effect: Option<f64>,
-    /// How likely such a difference is by chance, corrected for the number of comparisons; only between sets of runs.
+    /// p-value, corrected for the number of comparisons; only between sets of runs.
     pub p: Option<f64>,
-    /// Its part of the own time, or of the bytes, in the set where it is larger.
+    /// Share of the self time or bytes, in the set where it is larger.
     pub share: f64,
 }
 
@@ -139,24 +139,24 @@ impl Row {
     }
 }
 
-/// One set, as the means of its runs.
+/// The figures of one set, as means of its runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Side {
-    /// What is compared: nanoseconds, bytes or calls.
+    /// The compared value, in nanoseconds, bytes or calls.
     pub value: f64,
-    /// Calls, statements or allocations in a run.
+    /// Calls, statements or allocations per run.
     pub calls: f64,
-    /// Nanoseconds or bytes in a run.
+    /// Nanoseconds or bytes per run.
     pub total: f64,
 }
 
-/// What is known about chance.
+/// The noise of a difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Noise {
-    /// From run to run: the true change is within this of the one shown, in 95 of 100 cases.
+    /// Between runs: half the 95 % confidence interval of the change.
     BetweenRuns(f64),
-    /// Nothing.
+    /// Unknown.
     Unknown,
-    /// A hint from the scatter of durations inside of one run; what differs from run to run is not in it.
+    /// Within one run: estimated from the spread of its durations, without run-to-run noise.
     WithinRun(f64),
 }

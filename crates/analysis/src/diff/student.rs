@@ -1,11 +1,11 @@
-//! Welch's test: whether two sets of runs differ by more than their scatter.
+//! Welch's t-test: whether two sets of runs differ by more than their noise.
 
-/// What the test says about two sets of measurements.
+/// The result of the test for two sets of measurements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Welch {
-    /// How likely a difference at least this large is, where there is none in truth.
+    /// The p-value: the probability of a difference at least this large if there is none.
     pub(crate) p: f64,
-    /// Half of the interval that holds the true difference in 95 of 100 cases.
+    /// Half the 95 % confidence interval of the difference.
     pub(crate) margin: f64,
     /// The difference in standard deviations, corrected for few runs (Hedges' g).
     pub(crate) effect: Option<f64>,
@@ -22,12 +22,12 @@ pub(super) fn moments(values: &[f64]) -> (f64, f64) {
     (moments.mean, moments.variance())
 }
 
-/// What the test needs to know of a sample; samples can be added without a look at their values.
+/// The moments of a sample; samples can be merged without their values.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Moments {
     pub(crate) count: f64,
     pub(crate) mean: f64,
-    /// Squares of the distances from the mean, added up.
+    /// Sum of squared deviations from the mean.
     squares: f64,
 }
 
@@ -38,7 +38,7 @@ impl Moments {
         Self { count, mean, squares: values.iter().map(|value| (value - mean).powi(2)).sum() }
     }
 
-    /// Both samples as one.
+    /// Merges two samples.
     pub(crate) fn and(self, other: Self) -> Self {
         let count = self.count + other.count;
         if self.count == 0.0 || other.count == 0.0 {
@@ -56,13 +56,13 @@ impl Moments {
         if self.count < 2.0 { 0.0 } else { self.squares / (self.count - 1.0) }
     }
 
-    /// Half of the interval that holds the true mean in 95 of 100 cases.
+    /// Half the 95 % confidence interval of the mean.
     pub(crate) fn margin(self) -> Option<f64> {
         (self.count >= 2.0).then(|| critical(0.05, self.count - 1.0) * (self.variance() / self.count).sqrt())
     }
 
-    /// How likely such a difference is by chance, by the stricter of two tests: Welch's takes a few measurements that happen to
-    /// be alike for sure, Student's does not.
+    /// The p-value of the stricter of two tests: Welch's test is overconfident if a few measurements happen to be
+    /// alike, Student's test is not.
     pub(crate) fn chance(self, after: Self) -> Option<f64> {
         let welch = self.welch(after)?.p;
         let freedom = self.count + after.count - 2.0;
@@ -92,12 +92,12 @@ impl Moments {
     }
 }
 
-/// Probability that Student's t is at least this far from 0.
+/// Two-sided probability of Student's t.
 fn two_sided(t: f64, freedom: f64) -> f64 {
     incomplete_beta(freedom / (freedom + t * t), freedom / 2.0, 0.5)
 }
 
-/// The t that is passed with this probability.
+/// The t that is exceeded with this two-sided probability.
 fn critical(p: f64, freedom: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1e3);
     for _ in 0..100 {
@@ -110,12 +110,12 @@ fn critical(p: f64, freedom: f64) -> f64 {
     high
 }
 
-/// The regularised incomplete beta function.
+/// The regularized incomplete beta function.
 fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     if x <= 0.0 || x >= 1.0 {
         return x.clamp(0.0, 1.0);
     }
-    // The fraction converges quickly on one side; the other follows from symmetry.
+    // The fraction converges quickly on one side; the other side follows by symmetry.
     if x > (a + 1.0) / (a + b + 2.0) {
         return 1.0 - incomplete_beta(1.0 - x, b, a);
     }
@@ -145,7 +145,7 @@ fn fraction(x: f64, a: f64, b: f64) -> f64 {
     value
 }
 
-/// Logarithm of the gamma function, from Stirling's series; small arguments are moved up to where it holds.
+/// Logarithm of the gamma function by Stirling's series; small arguments are shifted to where it is accurate.
 fn ln_gamma(x: f64) -> f64 {
     let (mut x, mut shift) = (x, 0.0);
     while x < 12.0 {
@@ -157,7 +157,7 @@ fn ln_gamma(x: f64) -> f64 {
     (x - 0.5) * x.ln() - x + 0.5 * (2.0 * std::f64::consts::PI).ln() + series - shift
 }
 
-/// Holds the share of false alarms down where many names are judged (Benjamini and Hochberg).
+/// Controls the false discovery rate over many names (Benjamini and Hochberg).
 pub(crate) fn adjust(ps: &mut [&mut f64]) {
     ps.sort_by(|one, other| one.total_cmp(other));
     let count = ps.len() as f64;

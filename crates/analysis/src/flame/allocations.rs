@@ -17,7 +17,7 @@ select! {
 /// The frame of allocations without a stack.
 pub(crate) const UNKNOWN: &str = "(unknown)";
 
-/// Weights by stack, and what the stacks are.
+/// Weights by stack, and the frames of the stacks.
 #[derive(Debug, Default)]
 pub(super) struct AllocationStacks {
     /// Bytes and allocations, by trace and stack.
@@ -26,7 +26,7 @@ pub(super) struct AllocationStacks {
 }
 
 impl AllocationStacks {
-    /// Adds the rows of a batch that `takes` time and thread.
+    /// Adds the rows of a batch whose time and thread `takes` accepts.
     pub(super) fn take_rows(&mut self, view: &Allocations<'_>, takes: impl Fn(i64, Option<i64>) -> bool) {
         for row in (0..view.rows).filter(|row| takes(view.ts_ns.get(*row), view.thread_id.get(*row))) {
             let weight = self.weights.entry((view.trace_id.get(row), view.stack_id.get(row))).or_default();

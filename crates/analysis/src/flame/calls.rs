@@ -1,7 +1,7 @@
-//! Stacks of traces that have sums of calls only: who called whom, but not in which stack.
+//! Estimated stacks of traces that have only sums of calls: who called whom, but not in which stack.
 //!
-//! The time of a function is shared out to its stacks in proportion to what its callers spent in it, so that deeper
-//! frames are estimates.
+//! The time of a function is distributed over its stacks in proportion to the time that its callers spent in it, so
+//! deeper frames are estimates.
 
 use arrow_array::RecordBatch;
 use hashbrown::HashMap;
@@ -16,12 +16,12 @@ select! {
     struct CallRows of calls { caller, callee, count, incl_ns, excl_ns }
 }
 
-/// The table of calls is poured into it.
+/// A sink for the table of calls.
 #[derive(Debug, Default)]
 pub struct CallStacks {
     names: Interner,
     columns: [Translation; 2],
-    /// By caller and callee; a caller that is not known is [`NO_NUMBER`].
+    /// By caller and callee; an unknown caller is [`NO_NUMBER`].
     calls: HashMap<(u32, u32), Sums>,
 }
 
@@ -40,11 +40,11 @@ impl Sums {
     }
 }
 
-/// A part of this size is not seen in a picture, and is not split further.
+/// A share of one in this many is not visible and is not split further.
 const SMALLEST: f64 = 10_000.0;
-/// More frames than a picture shows.
+/// More frames than a graph can show.
 const MAX_FRAMES: usize = 50_000;
-/// Deeper stacks are cut: the sums do not tell how deep they were.
+/// Deeper stacks are cut, because the sums do not contain the depth.
 const DEEPEST: usize = 200;
 
 impl TableSink for CallStacks {
@@ -70,12 +70,12 @@ impl TableSink for CallStacks {
 }
 
 impl CallStacks {
-    /// Whether no call was met.
+    /// Whether there are no calls.
     pub fn is_empty(&self) -> bool {
         self.calls.is_empty()
     }
 
-    /// The estimate, by own time or by calls; empty where there are no sums. They know neither times nor threads.
+    /// The estimate, by self time or by calls; empty if there are no sums. Sums have neither times nor threads.
     pub fn finish(self, options: &Options) -> Tree {
         let counts = options.weight == Weight::Count;
         let mut tree = Tree::default();
@@ -94,7 +94,7 @@ impl CallStacks {
                 let whole = shares.callees.get(callee).map_or(0.0, |sums| sums.incl_ns as f64);
                 let share = if whole > 0.0 { part * sums.incl_ns as f64 / whole } else { 0.0 };
                 let is_seen = share * whole >= all / SMALLEST && share > 0.0;
-                // The time of a recursion is in its outermost call already.
+                // The time of a recursion is already part of its outermost call.
                 if is_seen && !stack.contains(callee) && stack.len() < DEEPEST && frames + waiting.len() < MAX_FRAMES {
                     waiting.push((stack.iter().copied().chain([*callee]).collect(), share));
                 }
@@ -122,7 +122,7 @@ impl Shares {
         shares
     }
 
-    /// Who is called by nobody that is known.
+    /// Functions without a known caller.
     fn roots(&self) -> impl Iterator<Item = u32> {
         let outside = self.called.get(&NO_NUMBER).into_iter().flatten().map(|(callee, _)| *callee);
         outside.chain(

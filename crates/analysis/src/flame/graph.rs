@@ -1,4 +1,4 @@
-//! A tree of frames, looked at from any side: from the outermost frames down, from the innermost up, or from one name.
+//! A tree of frames, viewed top-down, bottom-up, or from one name.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::{
     tree::Weight,
 };
 
-/// Stacks with the weight of everything on top of them.
+/// Stacks with their total weights.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     pub(super) stacks: StackTree<Weight>,
@@ -45,17 +45,17 @@ impl Graph {
         self.stacks.is_empty()
     }
 
-    /// From the outermost frames to what they call, below the frame at the end of a path.
+    /// The top-down view, from outermost frames to their callees, below the frame at the end of a path.
     pub fn top_down(&self, path: &[String]) -> Shown<'_> {
         self.show(path, Way::Callees)
     }
 
-    /// From the frames where the weight is to who called them, behind the frame at the end of a path.
+    /// The bottom-up view, from frames with self weight to their callers, above the frame at the end of a path.
     pub fn bottom_up(&self, path: &[String]) -> Shown<'_> {
         self.show(path, Way::Callers)
     }
 
-    /// Who called a name, and whom it called; the name itself is the root of both. Empty where there is no such name.
+    /// The callers and callees of a name, which is the root of both views. Empty if there is no such name.
     pub fn sandwich(&self, name: &str) -> [Shown<'_>; 2] {
         let Some(number) = self.number(name) else { return Default::default() };
         let group = Group { name: number, entries: self.outermost(number) };
@@ -65,7 +65,7 @@ impl Graph {
         })
     }
 
-    /// The name with the most weight of its own.
+    /// The name with the most self weight.
     pub fn heaviest(&self) -> Option<&str> {
         let mut own: HashMap<u32, u64> = HashMap::new();
         for node in self.stacks.nodes() {
@@ -76,7 +76,7 @@ impl Graph {
         Some(self.text(heaviest.0))
     }
 
-    /// What a picture starts with.
+    /// The frames at the root of a view.
     pub(super) fn starts(&self, way: Way) -> Vec<Entry> {
         match way {
             Way::Callees => self.stacks.outermost().map(|root| self.entry(root)).collect(),
@@ -111,7 +111,7 @@ impl Graph {
         self.texts.iter().position(|text| text == name).map(|number| number as u32)
     }
 
-    /// The frames of a name that lie in no other of it: what is inside counts once.
+    /// The frames of a name that are not inside another frame of the same name, so that recursion counts once.
     fn outermost(&self, name: u32) -> Vec<Entry> {
         let mut is_inside = vec![false; self.stacks.nodes().len()];
         let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! What a picture of a tree shows: boxes from a root on, cut to what can be seen, so that a tree of any size has a small answer.
+//! The boxes of a view, limited to visible ones, so that the result is small for a tree of any size.
 
 use std::{cmp::Reverse, collections::VecDeque};
 
@@ -6,34 +6,34 @@ use hashbrown::HashMap;
 
 use super::graph::Graph;
 
-/// What a picture shows: frames, those further from the root after those nearer to it.
+/// The frames of a view, sorted by distance from the root.
 #[derive(Debug, Default)]
 pub struct Shown<'g> {
-    /// The names on the way to the frame that is shown as the root, as far as they are there.
+    /// The names on the path to the frame shown as the root, as far as they exist.
     pub path: Vec<&'g str>,
     /// The root first; the parent of each frame comes before it.
     pub frames: Vec<ShownFrame<'g>>,
     pub(super) way: Way,
 }
 
-/// One box of a picture.
+/// One box of a view.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ShownFrame<'g> {
-    /// The number of the frame that this one is drawn at; the root has itself.
+    /// The index of the frame next to which this one is drawn; the root has its own index.
     pub parent: u32,
-    /// The name; none for the root of everything, and for what is too small to be shown.
+    /// The name; `None` for the root of everything and for boxes of frames that are too small to be shown.
     pub name: Option<&'g str>,
-    /// Weight of the frame and of all behind it.
+    /// Weight of the frame and of all frames after it.
     pub total: u64,
-    /// Weight that is in no frame behind it.
+    /// Weight that is not in any frame after it.
     pub own: u64,
     /// Spans or allocations.
     pub count: u64,
-    /// How many frames are behind this one box, because they are too small to be shown; 0 for a real frame.
+    /// Number of frames that this box represents because they are too small to be shown; 0 for a real frame.
     pub folded: u64,
 }
 
-/// Which way boxes grow.
+/// The direction of a view.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) enum Way {
     #[default]
@@ -41,7 +41,7 @@ pub(super) enum Way {
     Callers,
 }
 
-/// A frame of the tree as it counts here: on the way to the callers the weight stays that of where the way began.
+/// A frame with its weight in the view; toward callers, the weight stays the weight of the first frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     pub(super) node: u32,
@@ -50,18 +50,18 @@ pub(super) struct Entry {
     pub(super) count: u64,
 }
 
-/// Frames of one name, behind one and the same box.
+/// Frames of one name after the same box.
 #[derive(Debug)]
 pub(super) struct Group {
     pub(super) name: u32,
     pub(super) entries: Vec<Entry>,
 }
 
-/// A box narrower than this part of the root is not seen.
+/// A box narrower than one in this many parts of the root is not visible.
 const NARROWEST: u64 = 5_000;
-/// More boxes than a screen has room for.
+/// More boxes than fit on a screen.
 const MAX_FRAMES: usize = 20_000;
-/// Looks at a frame; the way to the callers of a deep recursion would take the square of its depth.
+/// Max number of frames visited; the callers of a deep recursion would take the square of its depth.
 const MAX_WORK: usize = 40_000_000;
 
 impl Graph {
@@ -84,8 +84,8 @@ impl Graph {
         Shown { path: found, frames: self.expand(root, groups, way), way }
     }
 
-    /// What each box of a picture of another graph, from the top or from the bottom, weighs in this one; none for a box
-    /// that stands for several.
+    /// The weight in this graph of each box of a view of another graph; `None` for a box that represents several
+    /// frames.
     pub fn weights_in(&self, shown: &Shown<'_>) -> Vec<Option<u64>> {
         let (mut groups, mut root, mut work) = (self.by_name(self.starts(shown.way)), self.total, 0);
         for name in &shown.path {
@@ -117,7 +117,7 @@ impl Graph {
         weights
     }
 
-    /// Boxes behind a root, level by level, so that what there is no room for is what lies deepest.
+    /// The boxes after a root, level by level, so that the deepest ones are left out if there are too many.
     pub(super) fn expand<'g>(&'g self, root: ShownFrame<'g>, groups: Vec<Group>, way: Way) -> Vec<ShownFrame<'g>> {
         let least = (root.total / NARROWEST).max(1);
         let mut frames = vec![root];
@@ -146,7 +146,7 @@ impl Graph {
         for entry in &group.entries {
             let own = match way {
                 Way::Callees => entry.own,
-                // Nobody called the outermost frame: its way ends here.
+                // The outermost frame has no caller.
                 Way::Callers if self.parent(entry.node).is_none() => entry.total,
                 Way::Callers => 0,
             };
@@ -157,7 +157,7 @@ impl Graph {
         frame
     }
 
-    /// What a box is called from, or what it calls.
+    /// The callers or callees of a box.
     pub(super) fn behind(&self, group: &Group, way: Way) -> Vec<Group> {
         let entries = group.entries.iter();
         self.by_name(match way {
@@ -206,7 +206,7 @@ mod tests {
 
     use crate::flame::{Tree, tree::Weight};
 
-    /// Stacks of letters with their own weight.
+    /// Stacks of letters with their self weight.
     fn tree(stacks: &[(&str, u64)]) -> (Tree, Interner) {
         let mut names = Interner::default();
         let mut tree = Tree::default();

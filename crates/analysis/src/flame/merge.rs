@@ -1,8 +1,8 @@
-//! Adds equal stacks of spans together while the spans come.
+//! Merges equal stacks of spans while the spans arrive.
 //!
 //! A file has parents before children or children before parents. A child whose parent is on the path of the last spans
-//! goes below it at once. Any other waits in a forest until its parent comes; every span is moved a bounded number of
-//! times on average, however deep it lies.
+//! is added below it at once. Any other child waits in a forest until its parent arrives. Every span is moved a bounded
+//! number of times on average, at any depth.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use traceloom_passes::{Parent, StackTree};
 
 use super::tree::Weight;
 
-/// A span as far as stacks need it.
+/// The columns of a span that stacks need.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
     /// Trace and thread.
@@ -19,9 +19,9 @@ pub(crate) struct Span {
     pub(crate) id: i64,
     pub(crate) parent: Option<i64>,
     pub(crate) name: u32,
-    /// Its own weight, where it is known.
+    /// Self weight, if known.
     pub(crate) own: Option<u64>,
-    /// Its whole weight, where that is known instead.
+    /// Total weight, if that is known instead.
     pub(crate) total: Option<u64>,
 }
 
@@ -34,19 +34,19 @@ pub(crate) struct Merging {
 #[derive(Debug, Default)]
 struct Thread {
     done: Stacks,
-    /// Children that came before their parents.
+    /// Children that arrived before their parents.
     waiting: Forest,
-    /// The last span and its ancestors, as far as they came before it: their ids and stacks in `done`.
+    /// The last span and its ancestors that arrived before it: their ids and stacks in `done`.
     path: Vec<(i64, u32)>,
 }
 
 type Stacks = StackTree<Sums>;
 
-/// What is added up for a stack.
+/// The sums of a stack.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     own: u64,
-    /// The whole weight, of which that of the children is taken off; theirs may be more.
+    /// Total weight, from which the weight of the children is subtracted; the children may have more.
     total: u64,
     count: u64,
 }
@@ -93,7 +93,7 @@ impl Thread {
         }
     }
 
-    /// Parents that never came are left out: their children are outermost then.
+    /// Parents that never arrived are omitted, and their children become outermost.
     fn finish(mut self) -> Stacks {
         let mut orphans: Vec<_> = std::mem::take(&mut self.waiting.heads).into_iter().collect();
         orphans.sort_by_key(|(parent, _)| *parent);
@@ -116,11 +116,11 @@ impl Span {
 #[derive(Debug, Default)]
 struct Forest {
     nodes: Vec<Waiting>,
-    /// The first child of each parent that has not come yet, by its id.
+    /// The first child of each parent that has not arrived yet, by its id.
     heads: HashMap<i64, u32>,
-    /// Nodes after the last time that equal siblings were added together.
+    /// Number of nodes after the last merge of equal siblings.
     merged: usize,
-    /// Nodes that were moved; every move costs the same.
+    /// Number of nodes moved; every move costs the same.
     moves: u64,
 }
 
@@ -132,7 +132,7 @@ struct Waiting {
     next: Option<u32>,
 }
 
-/// Nodes that are kept as they came: below this it costs little memory.
+/// Minimum number of nodes before a merge; fewer nodes use little memory.
 const MIN_MERGED: usize = 1 << 16;
 
 impl Forest {
@@ -155,14 +155,14 @@ impl Forest {
         }
     }
 
-    /// Forgets all nodes once nothing refers to them.
+    /// Drops all nodes once nothing refers to them.
     fn clear_if_unused(&mut self) {
         if self.heads.is_empty() {
             self.nodes.clear();
         }
     }
 
-    /// Adds equal siblings together when the forest has doubled, so that its size stays that of the graph.
+    /// Merges equal siblings when the forest has doubled, so that its size stays proportional to the graph.
     fn tidy(&mut self) {
         if self.nodes.len() < 2 * self.merged.max(MIN_MERGED) {
             return;
@@ -192,7 +192,7 @@ impl Forest {
     }
 }
 
-/// The stacks with the weight that their children leave.
+/// The stacks with their self weights.
 fn finished(stacks: &Stacks) -> StackTree<Weight> {
     let mut children = vec![0_u64; stacks.nodes().len()];
     for node in stacks.nodes() {

@@ -1,7 +1,7 @@
-//! Stacks with weights: what flame graphs are drawn from.
+//! Stacks with weights, from which flame graphs are drawn.
 //!
-//! From spans (the stack of a span is its ancestors) or from allocations (theirs is stored). Equal stacks are added
-//! together while the rows come, so memory is that of the graph and not that of the trace.
+//! Stacks come from spans (the stack of a span is its ancestors) or from allocations (which have stored stacks). Equal
+//! stacks are merged while rows arrive, so memory depends on the graph, not on the trace.
 
 mod allocations;
 mod calls;
@@ -40,34 +40,34 @@ select! {
     struct Threads of threads { trace_id, id, name }
 }
 
-/// What the width of a frame means.
+/// The meaning of the width of a frame.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Weight {
-    /// Bytes that were allocated.
+    /// Bytes allocated.
     Bytes,
-    /// Spans, or allocations where there are no spans.
+    /// Number of spans, or of allocations if there are no spans.
     Count,
-    /// The time that the children of a span leave of it, as the tables have it.
+    /// Self time as stored in the tables.
     SelfTime,
-    /// Time from begin to end; what no child covers is the span's own.
+    /// Time from start to end; time that no child covers is self time.
     #[default]
     Time,
 }
 
-/// How to make a graph.
+/// Options of a graph.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// What the width means.
+    /// The meaning of the width.
     pub weight: Weight,
-    /// Callees below callers, or the other way round.
+    /// Invert the graph: start at the leaves and show their callers.
     pub is_reversed: bool,
-    /// Stacks of different threads stay apart, below a frame for each.
+    /// Keep the stacks of different threads separate, each below a frame for its thread.
     pub by_thread: bool,
-    /// Only what starts in it.
+    /// Only rows that start in this range.
     pub range: TimeRange,
 }
 
-/// Tables are poured into it; see the module.
+/// A sink that builds stacks; see the module.
 #[derive(Debug)]
 pub struct Flame {
     options: Options,
@@ -95,12 +95,13 @@ impl Flame {
         }
     }
 
-    /// The next trace comes, of which only this part counts: traces that lie elsewhere on an axis need parts of their own.
+    /// Starts the next trace, of which only this part counts; traces with different offsets on the axis need different
+    /// parts.
     pub fn begin_within(&mut self, part: &Filter) {
         self.rows = RowFilter::new(part, self.options.range);
     }
 
-    /// The graph, after the last batch.
+    /// The graph; call after the last batch.
     pub fn finish(mut self) -> Tree {
         let mut tree = Tree::default();
         if self.options.weight == Weight::Bytes || self.spans.is_empty() {
@@ -128,7 +129,7 @@ impl Flame {
         let categories = self.categories.of(view.category.values(), SpanCategory::of);
         for row in 0..view.rows {
             let (ts_ns, thread_id) = (view.ts_ns.get(row), view.thread_id.get(row));
-            // Frames and ranges lie over the spans of a thread and are not part of a stack.
+            // Frames and ranges overlap the spans of a thread and are not part of a stack.
             let category = categories[view.category.keys()[row] as usize];
             let lies_over = matches!(category, Some(SpanCategory::Frame | SpanCategory::Range));
             if lies_over || !self.rows.takes(ts_ns, Some(thread_id)) {

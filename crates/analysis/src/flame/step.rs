@@ -1,4 +1,4 @@
-//! Steps that narrow a graph down: focus on a name, or take one out of the way.
+//! Steps that narrow down a graph: focus on a name, or remove one.
 
 use serde::Deserialize;
 use traceloom_passes::{Parent, StackTree};
@@ -10,18 +10,18 @@ use super::{Graph, tree::Weight};
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(tag = "kind", content = "name", rename_all = "lowercase")]
 pub enum GraphStep {
-    /// Weight of everything that the name calls counts as its self weight.
+    /// Adds the weight of everything that the name calls to its self weight.
     Collapse(String),
-    /// Stacks with the name are left out.
+    /// Removes stacks that contain the name.
     Drop(String),
-    /// Stacks start at the outermost frame of the name; those without it are left out.
+    /// Starts stacks at the outermost frame of the name and removes stacks without it.
     Focus(String),
-    /// Frames of the name are left out; their self weight is that of the caller.
+    /// Removes frames of the name and adds their self weight to the caller.
     Merge(String),
 }
 
 impl GraphStep {
-    /// The name that it is about.
+    /// The name that the step applies to.
     pub fn name(&self) -> &str {
         match self {
             Self::Collapse(name) | Self::Drop(name) | Self::Focus(name) | Self::Merge(name) => name,
@@ -32,26 +32,26 @@ impl GraphStep {
 /// Where the children of a frame go.
 #[derive(Clone, Copy)]
 enum Landing {
-    /// Nowhere: they are left out.
+    /// Nowhere: they are removed.
     Nowhere,
     /// Onto this stack.
     On(Parent),
-    /// They are this stack.
+    /// Merged into this stack.
     Within(u32),
 }
 
 impl Graph {
-    /// The graph after some steps, one after the other.
+    /// The graph after the steps, applied in order.
     pub fn after(&self, steps: &[GraphStep]) -> Self {
         steps.iter().fold(self.clone(), |graph, step| graph.changed(step))
     }
 
-    /// Whether any stack has the name.
+    /// Whether any stack contains the name.
     pub fn has(&self, name: &str) -> bool {
         self.number(name).is_some_and(|number| self.stacks.nodes().iter().any(|node| node.frame == number))
     }
 
-    /// Every name that a stack may have.
+    /// Every name that a stack may contain.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.texts.iter().map(String::as_str)
     }

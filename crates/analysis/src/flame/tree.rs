@@ -2,7 +2,7 @@
 
 use traceloom_passes::{Interner, Parent, StackTree};
 
-/// Stacks, each with its own weight, and the names of their frames.
+/// Stacks, each with its self weight, and the names of their frames.
 #[derive(Debug, Default)]
 pub struct Tree {
     pub(super) stacks: StackTree<Weight>,
@@ -12,7 +12,7 @@ pub struct Tree {
 /// The weight of a stack.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Weight {
-    /// What is in no deeper frame.
+    /// Self weight, which is not in a deeper frame.
     pub(crate) own: u64,
     /// Spans or allocations.
     pub(crate) count: u64,
@@ -25,12 +25,12 @@ impl Weight {
     }
 }
 
-/// One stack with its own weight.
+/// One stack with its self weight.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Stack<'t> {
-    /// The outermost frame first.
+    /// Frames, outermost first.
     pub frames: Vec<&'t str>,
-    /// Weight that is in no deeper frame.
+    /// Self weight, which is not in a deeper frame.
     pub own: u64,
     /// Spans or allocations.
     pub count: u64,
@@ -38,12 +38,12 @@ pub struct Stack<'t> {
 
 const OUTERMOST: Parent = Parent::Root(0);
 
-/// Frames of a stack that are listed; weight of deeper ones is added to the last of them, because a list of all stacks
-/// grows with the square of their depth.
+/// Max number of frames per listed stack; the weight of deeper frames is added to the last one, because a list of all
+/// stacks grows with the square of the depth.
 pub const MAX_FRAMES: usize = 1_000;
-/// Frames of all stacks that are turned round, for the same reason.
+/// Max number of frames of all reversed stacks, for the same reason.
 const MAX_REVERSED: usize = 4_000_000;
-/// Frames that even the largest graph keeps of a stack when it is turned round.
+/// Minimum number of frames kept per reversed stack, even in the largest graph.
 const MIN_REVERSED: usize = 16;
 
 impl Tree {
@@ -58,7 +58,7 @@ impl Tree {
         tree.named(&names)
     }
 
-    /// Adds weight to a stack, the outermost frame first.
+    /// Adds weight to a stack, given with the outermost frame first.
     pub(crate) fn add(&mut self, stack: &[u32], weight: Weight) {
         if let Parent::Node(number) = self.stacks.stack(0, stack.iter().copied()) {
             self.stacks.weight_mut(number).add(weight);
@@ -71,7 +71,7 @@ impl Tree {
         self.stacks.absorb(on, other, |weight, number| weight.add(other.nodes()[number as usize].weight));
     }
 
-    /// Every stack turned round: callers below callees, as many of them as there is room for.
+    /// The tree with every stack reversed: callers below callees, as many as the limit allows.
     pub fn reversed(&self) -> Self {
         let nodes = self.stacks.nodes();
         let room = (MAX_REVERSED / nodes.len().max(1)).clamp(MIN_REVERSED, MAX_FRAMES);
@@ -85,13 +85,13 @@ impl Tree {
         reversed
     }
 
-    /// Takes the texts of its frames along.
+    /// Adds the names of the frames.
     pub(crate) fn named(mut self, names: &Interner) -> Self {
         self.texts = names.iter().map(str::to_owned).collect();
         self
     }
 
-    /// All stacks that have weight or were met, parents before children, children by name; none has more than
+    /// All stacks that have weight or a count, parents before children, children sorted by name; none has more than
     /// [`MAX_FRAMES`].
     pub fn stacks(&self) -> Vec<Stack<'_>> {
         let mut stacks: Vec<Stack<'_>> = Vec::new();
@@ -113,7 +113,7 @@ impl Tree {
         self.stacks.nodes().iter().fold(0, |sum, node| sum.saturating_add(node.weight.own))
     }
 
-    /// Whether [`Tree::stacks`] cuts some of them.
+    /// Whether [`Tree::stacks`] cuts some stacks.
     pub fn is_deep(&self) -> bool {
         let mut is_deep = false;
         self.walk(&mut |depth, _, _| is_deep |= depth >= MAX_FRAMES);
@@ -129,7 +129,7 @@ impl Tree {
         self.texts.get(name as usize).map_or("", String::as_str)
     }
 
-    /// Not by recursion: a file decides how deep a tree is.
+    /// Not recursive, because the file determines the depth of the tree.
     fn walk<'t>(&'t self, visit: &mut impl FnMut(usize, &[&'t str], Weight)) {
         let mut stack = Vec::new();
         let mut waiting: Vec<(usize, u32)> = self.sorted(OUTERMOST, 0);
@@ -144,7 +144,7 @@ impl Tree {
         }
     }
 
-    /// The last one first, because they are taken from the end.
+    /// In reverse order, because they are popped from the end.
     fn sorted(&self, parent: Parent, depth: usize) -> Vec<(usize, u32)> {
         let frame = |number: &u32| self.stacks.nodes()[*number as usize].frame;
         let mut children: Vec<u32> = self.stacks.children(parent).collect();
@@ -160,7 +160,7 @@ impl Tree {
 mod tests {
     use super::*;
 
-    /// A recursion of this depth, every level with a name of its own.
+    /// A recursion of this depth, with a different name at every level.
     fn chain(depth: u32) -> Tree {
         let mut tree = Tree::default();
         let mut below = OUTERMOST;

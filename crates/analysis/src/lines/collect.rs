@@ -1,4 +1,4 @@
-//! From tables to a profile.
+//! Builds a profile from tables.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ pub(super) struct Collected {
     levels: Words<LineLevel>,
     calls: HashMap<CallKey, Figures>,
     definitions: Vec<Definition>,
-    /// What subs are written in, by the number of the definition.
+    /// The kinds of subs, by the id of the definition.
     kinds: HashMap<i64, SubKind>,
 }
 
@@ -53,7 +53,7 @@ struct Definition {
     last_line: Option<u32>,
 }
 
-/// The number of what belongs to no file.
+/// The file id of data that belongs to no file.
 const NO_FILE: i64 = -1;
 
 impl Collected {
@@ -142,7 +142,7 @@ impl Collected {
         }
     }
 
-    /// Puts everything in its place.
+    /// Builds the profile.
     pub(super) fn finish(mut self, trace_id: u64) -> Profile {
         self.profile.trace_id = trace_id;
         if let Some(file) = self.profile.files.get_mut(&NO_FILE) {
@@ -179,7 +179,7 @@ impl Collected {
         }
     }
 
-    /// Tables name the files of calls and subs; of several with one name the first is meant.
+    /// File ids by name; if several files share a name, calls and subs refer to the first one.
     fn file_numbers(&self) -> BTreeMap<String, i64> {
         let mut numbers = BTreeMap::new();
         for (id, file) in self.profile.files.iter().filter(|(id, _)| **id != NO_FILE) {

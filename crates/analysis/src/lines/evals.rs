@@ -1,6 +1,6 @@
-//! Adds string evals together that differ in their number only, as the reports of the original do.
+//! Merges string evals that differ only in their number, as the reports of NYTProf do.
 //!
-//! First it is settled which eval goes into which; then everything that refers to one is changed in one go.
+//! First decides which evals are merged, then updates all references in one pass.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 
 use super::{Caller, File, Profile, Sub, collect::sort_callers};
 
-/// More different sources than this on one line, and all evals of the line are added together.
+/// If a line has more different sources than this, all evals of the line are merged.
 const MOST_SOURCES: usize = 200;
 
 pub(super) fn merge(profile: &mut Profile) {
@@ -21,9 +21,9 @@ pub(super) fn merge(profile: &mut Profile) {
     merge_anonymous_subs(profile, &into);
 }
 
-/// What tells evals of one line apart.
+/// Distinguishes evals of one line.
 ///
-/// The original compares no more of a source than this.
+/// NYTProf compares no more of the source than this.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Key {
     NoSource { has_evals: bool, has_subs: bool },
@@ -42,7 +42,7 @@ impl Key {
     }
 }
 
-/// The eval that each one goes into.
+/// Maps each merged eval to the one it is merged into.
 fn settle(profile: &Profile) -> HashMap<i64, i64> {
     let defining: BTreeSet<i64> = profile.subs.values().filter_map(|sub| sub.file).collect();
     let mut by_place: BTreeMap<(i64, u32), Vec<i64>> = BTreeMap::new();
@@ -59,7 +59,7 @@ fn settle(profile: &Profile) -> HashMap<i64, i64> {
         }
         let groups = match alike.len() > MOST_SOURCES {
             true => vec![siblings],
-            // What has evals of its own is left alone.
+            // Evals that contain evals are not merged.
             false => {
                 alike.into_values().filter(|ids| ids.iter().all(|id| profile.files[id].evals.is_empty())).collect()
             }
@@ -76,7 +76,7 @@ fn move_files(profile: &mut Profile, into: &HashMap<i64, i64>) {
     donors.sort_unstable();
     for donor in donors {
         let Some(gone) = profile.files.remove(&donor) else { continue };
-        // Evals inside of merged ones belong to the one that is left.
+        // Evals inside a merged eval belong to the remaining one.
         for eval in &gone.evals {
             if let Some(parent) = profile.files.get_mut(eval).and_then(|inner| inner.parent.as_mut()) {
                 parent.0 = into[&donor];
@@ -112,7 +112,7 @@ fn move_subs(profile: &mut Profile, into: &HashMap<i64, i64>) {
     }
 }
 
-/// Adds calls of one caller from one place together.
+/// Merges calls of one caller from one place.
 fn join_callers(sub: &mut Sub) {
     sort_callers(sub);
     let place = |caller: &Caller| (caller.file, caller.line);
@@ -125,7 +125,7 @@ fn join_callers(sub: &mut Sub) {
     });
 }
 
-/// Subs without a name that came out of merged evals are the same but for the number in theirs.
+/// Merges anonymous subs of merged evals, whose names differ only in the number.
 fn merge_anonymous_subs(profile: &mut Profile, into: &HashMap<i64, i64>) {
     let survivors: BTreeSet<i64> = into.values().copied().collect();
     let mut alike: BTreeMap<(i64, String), Vec<String>> = BTreeMap::new();
@@ -156,7 +156,7 @@ fn is_anonymous(name: &str) -> bool {
     name.split("::__ANON__").skip(1).any(|after| !after.starts_with(is_word))
 }
 
-/// Puts 0 for the number in every `(eval N)` and `(re_eval N)`.
+/// Replaces the number in every `(eval N)` and `(re_eval N)` with 0.
 pub(super) fn without_eval_numbers(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     let mut rest = name;

@@ -1,8 +1,8 @@
-//! How far a figure is from the others of its kind.
+//! How far a figure is above the others of its kind.
 
-/// The middle of some figures and how far they are from it.
+/// The median of some figures and their deviation from it.
 ///
-/// Both are medians, so that a few very slow lines do not make themselves look normal.
+/// Both are medians, so a few very slow lines do not make themselves look normal.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spread {
     median: f64,
@@ -12,18 +12,18 @@ pub struct Spread {
 /// How much a figure stands out.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Heat {
-    /// Half a deviation above the middle at most.
+    /// At most half a deviation above the median.
     Cold,
-    /// One deviation at most.
+    /// At most one deviation.
     Mild,
-    /// Two deviations at most.
+    /// At most two deviations.
     Warm,
-    /// More.
+    /// More than two deviations.
     Hot,
 }
 
 impl Heat {
-    /// The word for it.
+    /// The id in output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Cold => "cold",
@@ -35,7 +35,7 @@ impl Heat {
 }
 
 impl Spread {
-    /// Of these figures.
+    /// Computes the median and deviation of these figures.
     pub fn of(figures: impl IntoIterator<Item = f64>) -> Self {
         let mut figures: Vec<f64> = figures.into_iter().collect();
         let median = upper_median(&mut figures);
@@ -46,7 +46,7 @@ impl Spread {
     /// How much one of them stands out.
     pub fn heat(&self, figure: f64) -> Heat {
         let above = figure - self.median;
-        // Where most figures are equal, whatever is larger stands out.
+        // If most figures are equal, every larger one stands out.
         match if self.deviation > 0.0 { above / self.deviation } else { above * f64::INFINITY } {
             far if far > 2.0 => Heat::Hot,
             far if far > 1.0 => Heat::Warm,
@@ -56,7 +56,7 @@ impl Spread {
     }
 }
 
-/// Of an even number the upper one of the middle, as the original has it.
+/// The median; the upper one of an even number, as in NYTProf.
 fn upper_median(figures: &mut [f64]) -> f64 {
     if figures.is_empty() {
         return 0.0;

@@ -1,6 +1,7 @@
-//! A profile seen from its files: what is called, defined and evaluated in each.
+//! An index of a profile by file: calls, definitions and evals in each.
 //!
-//! Made once in time proportional to the profile; evals nest as deep as a file likes, so nothing here is recursive.
+//! Built once in time proportional to the profile. Nothing here is recursive, because evals may be nested arbitrarily
+//! deep.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ use super::{Figures, Profile};
 /// Calls made in a file, by line and then by called sub.
 pub type CallsByLine<'p> = BTreeMap<u32, BTreeMap<&'p str, Figures>>;
 
-/// Names of subs by first line; those without lines have none.
+/// Names of subs by first line; `None` for subs without lines.
 pub type SubsByLine<'p> = BTreeMap<Option<u32>, Vec<&'p str>>;
 
 /// See the module.
@@ -26,14 +27,14 @@ pub struct Index<'p> {
     no_evals: BTreeMap<u32, Nested>,
 }
 
-/// String evals with those inside of them, and so on.
+/// String evals, including nested ones.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Nested {
-    /// Time of their statements.
+    /// Time of the statements in the evals.
     pub time_ns: i64,
-    /// How many ran.
+    /// Number of evals executed.
     pub count: u64,
-    /// How many of them differ.
+    /// Number of different evals.
     pub different: u64,
 }
 
@@ -78,7 +79,7 @@ impl<'p> Index<'p> {
         self.evals.get(&file).unwrap_or(&self.no_evals)
     }
 
-    /// Where code of a file was written: out of all evals, into the file that holds the outermost.
+    /// The location of a line outside all evals: in the file with the outermost eval.
     pub fn outermost(&self, file: i64, line: u32) -> (i64, u32) {
         self.outermost.get(&file).copied().unwrap_or((file, line))
     }
@@ -86,7 +87,7 @@ impl<'p> Index<'p> {
 
 type Evals = (HashMap<i64, BTreeMap<u32, Nested>>, HashMap<i64, (i64, u32)>);
 
-/// Evals that are each other's parents belong to no file; they are not met here.
+/// Evals that are each other's parents belong to no file and are not reached here.
 fn evals(profile: &Profile) -> Evals {
     let mut open: Vec<i64> = profile.files.iter().filter(|(_, file)| !file.is_eval()).map(|(id, _)| *id).collect();
     let mut outer_first = Vec::new();

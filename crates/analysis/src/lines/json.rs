@@ -1,10 +1,10 @@
-//! Lines and subs for programs.
+//! Lines and subs as JSON.
 
 use serde_json::{Value as Json, json};
 
 use super::{Cost, Figures, Index, Level, Profile, Sub, packages};
 
-/// Which lists are written for programs.
+/// The lists to write.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Lists {
     /// The files, the subs and the packages.
@@ -16,7 +16,7 @@ pub enum Lists {
 }
 
 impl Profile {
-    /// As it is written for programs; of the files only these.
+    /// The profile as JSON, with only these files.
     pub fn to_json(&self, lists: Lists, files: &[i64]) -> Json {
         let all = lists == Lists::All;
         let mut object = json!({ "file": self.path, "format": self.format });

@@ -1,6 +1,6 @@
-//! What each line cost, who called which sub, and from where: what a line profiler knows.
+//! The results of a line profiler: the cost of each line, and the calls of each sub by caller and line.
 //!
-//! Works from sums that a profiler stored (`line_times`, `calls`), with the files, subs and source text that they refer to.
+//! Based on sums stored by a profiler (`line_times`, `calls`), with the files, subs and source text that they refer to.
 
 mod collect;
 mod evals;
@@ -25,10 +25,10 @@ pub use self::{
     profile::{Caller, Cost, Figures, File, Level, Place, Profile, Sub, SubKind},
 };
 
-/// How to show a profile.
+/// Options of a profile.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Whether string evals of one place that are the same but for their number are added together.
+    /// Whether string evals of one line that differ only in their number are merged.
     pub merge_evals: bool,
 }
 
@@ -38,17 +38,17 @@ impl Default for Options {
     }
 }
 
-/// Tables are poured into it, raw, without evals merged; see the module.
+/// A sink that builds profiles, without merged evals; see the module.
 #[derive(Debug, Default)]
 pub struct Lines {
     options: Options,
     traces: BTreeMap<u64, Collected>,
 }
 
-/// What was found.
+/// The profiles of all traces.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// One for each trace that has lines, subs or source, in the order of the ids of the traces.
+    /// One profile per trace that has lines, subs or source, sorted by trace id.
     pub profiles: Vec<Profile>,
 }
 
@@ -58,7 +58,7 @@ impl Lines {
         Self { options, traces: BTreeMap::new() }
     }
 
-    /// The profiles, after the last batch.
+    /// The profiles; call after the last batch.
     pub fn finish(self) -> Report {
         let merges = self.options.merge_evals;
         let profiles = self.traces.into_iter().map(|(trace_id, collected)| {
@@ -105,7 +105,7 @@ impl TableSink for Lines {
     }
 }
 
-/// The rows of each trace; a batch of a mapper has one, that of a store may have several.
+/// The rows of each trace; a batch from a mapper has one trace, a batch from a store may have several.
 fn by_trace(batch: &RecordBatch) -> Vec<(u64, RecordBatch)> {
     let column = batch.column_by_name("trace_id").and_then(|column| column.as_primitive_opt::<UInt64Type>());
     let ids: &[u64] = column.map_or(&[], |column| column.values());

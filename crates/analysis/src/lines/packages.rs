@@ -7,27 +7,27 @@ use super::{Figures, Profile};
 /// All subs of a package.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Package {
-    /// Its name, such as `IO::File`; empty for subs that are in none.
+    /// Package name, such as `IO::File`; empty for subs without a package.
     pub name: String,
-    /// Subs that were called.
+    /// Number of called subs.
     pub subs: u64,
     /// Calls.
     pub calls: u64,
     /// Calls from other packages.
     pub calls_from_outside: u64,
-    /// Time in the subs themselves.
+    /// Self time of the subs.
     pub excl_ns: i64,
-    /// Time in the subs and what they called, of calls from other packages: a call inside is in there already.
+    /// Total time of calls from other packages; calls within the package are already part of it.
     pub incl_ns: i64,
 }
 
-/// The package of a sub: all but the last part of its name. What stands in brackets is no part of it.
+/// The package of a sub: its name without the last component. Text in brackets is not a component.
 pub fn package_of(sub: &str) -> &str {
     let end = sub.find('[').unwrap_or(sub.len());
     sub.get(..end).and_then(|name| name.rfind("::")).and_then(|at| sub.get(..at)).unwrap_or("")
 }
 
-/// The packages of all subs that were called, the most own time first.
+/// The packages of all called subs, most self time first.
 pub fn packages(profile: &Profile) -> Vec<Package> {
     let mut packages: BTreeMap<&str, Package> = BTreeMap::new();
     for (name, sub) in profile.subs.iter().filter(|(_, sub)| sub.is_called()) {

@@ -1,21 +1,21 @@
-//! A profile as reports show it.
+//! A line profile.
 
 use std::collections::BTreeMap;
 
 use super::Index;
 
-/// What one trace knows about its lines and subs.
+/// The lines and subs of one trace.
 #[derive(Clone, Debug, Default)]
 pub struct Profile {
-    /// The trace.
+    /// Id of the trace.
     pub trace_id: u64,
-    /// Where it was.
+    /// Path of the trace.
     pub path: String,
-    /// Its format.
+    /// Format of the trace.
     pub format: String,
-    /// What the file says about itself.
+    /// Attributes stored in the file.
     pub attributes: BTreeMap<String, String>,
-    /// Files and string evals by their number; a negative one stands for what belongs to no file.
+    /// Files and string evals by id; a negative id is for data that belongs to no file.
     pub files: BTreeMap<i64, File>,
     /// Subs by name.
     pub subs: BTreeMap<String, Sub>,
@@ -26,9 +26,9 @@ pub struct Profile {
 pub struct File {
     /// Path or name.
     pub name: String,
-    /// Of an eval: the file and the line that it was called from.
+    /// For an eval: the file and line that called it.
     pub parent: Option<(i64, u32)>,
-    /// Flags, as a number of the format.
+    /// Flags of the format, as a number.
     pub flags: Option<u64>,
     /// Source text by line.
     pub source: BTreeMap<u32, String>,
@@ -38,13 +38,13 @@ pub struct File {
     pub blocks: BTreeMap<u32, Cost>,
     /// Statements by first line of the sub.
     pub sub_lines: BTreeMap<u32, Cost>,
-    /// String evals in it.
+    /// String evals in this file.
     pub evals: Vec<i64>,
-    /// Evals whose figures were added to those of this one.
+    /// Evals that were merged into this one.
     pub merged: Vec<i64>,
 }
 
-/// By what statements are added up.
+/// How statements are added up.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Level {
     /// By first line of the block.
@@ -57,7 +57,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// The word for it.
+    /// The id in output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Block => "block",
@@ -67,14 +67,14 @@ impl Level {
     }
 }
 
-/// What statements cost.
+/// The cost of statements.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Cost {
-    /// How often one ran.
+    /// Number of executions.
     pub count: u64,
-    /// Time; with what was called, where the profiler tells these apart.
+    /// Time, including called subs if the profiler distinguishes them.
     pub incl_ns: i64,
-    /// Time without what was called.
+    /// Time without called subs.
     pub excl_ns: Option<i64>,
 }
 
@@ -88,22 +88,22 @@ impl Cost {
         };
     }
 
-    /// The time that is its own, where that is known.
+    /// Self time if known, otherwise the time.
     pub fn own_ns(&self) -> i64 {
         self.excl_ns.unwrap_or(self.incl_ns)
     }
 }
 
-/// What calls cost.
+/// The cost of calls.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Figures {
     /// Calls.
     pub count: u64,
-    /// Time in the sub and what it called, of outermost calls.
+    /// Total time of outermost calls.
     pub incl_ns: i64,
-    /// Time in the sub alone.
+    /// Self time.
     pub excl_ns: i64,
-    /// Time in the sub and what it called, of recursive calls.
+    /// Total time of recursive calls.
     pub recursive_ns: i64,
     /// Deepest recursion.
     pub depth: u64,
@@ -115,7 +115,7 @@ impl Figures {
         self.add_but_recursion(other);
     }
 
-    /// Recursive times of evals that were merged overlap, so the larger one is kept, as the original does.
+    /// Recursive times of merged evals overlap, so the larger one is kept, as in NYTProf.
     pub(super) fn merge(&mut self, other: &Self) {
         self.recursive_ns = self.recursive_ns.max(other.recursive_ns);
         self.add_but_recursion(other);
@@ -129,25 +129,25 @@ impl Figures {
     }
 }
 
-/// What a sub is written in.
+/// The kind of a sub.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum SubKind {
     /// An operator of the interpreter, timed like a sub.
     Opcode,
-    /// The language of the program.
+    /// Written in the language of the program.
     #[default]
     Perl,
-    /// Something that has no source lines.
+    /// A sub without source lines.
     Xsub,
 }
 
 impl SubKind {
-    /// From the word.
+    /// From the id.
     pub fn of(word: &str) -> Option<Self> {
         [Self::Opcode, Self::Perl, Self::Xsub].into_iter().find(|kind| kind.as_str() == word)
     }
 
-    /// The word that the original uses.
+    /// The id that NYTProf uses.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Opcode => "opcode",
@@ -157,7 +157,7 @@ impl SubKind {
     }
 }
 
-/// A sub, added up over its callers.
+/// A sub, summed over its callers.
 #[derive(Clone, Debug, Default)]
 pub struct Sub {
     /// The file with its source.
@@ -166,39 +166,39 @@ pub struct Sub {
     pub first_line: Option<u32>,
     /// Last line.
     pub last_line: Option<u32>,
-    /// What it is written in.
+    /// The kind of sub.
     pub kind: SubKind,
     /// All calls.
     pub total: Figures,
     /// Calls by file, line and caller, sorted.
     pub callers: Vec<Caller>,
-    /// Subs whose figures were added to those of this one.
+    /// Subs that were merged into this one.
     pub merged: Vec<String>,
 }
 
 /// Calls of one caller from one place.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Caller {
-    /// File of the calls, where it is known.
+    /// File of the calls, if known.
     pub file: Option<i64>,
     /// Line of the calls.
     pub line: Option<u32>,
     /// The calling sub.
     pub by: Option<String>,
-    /// What they cost.
+    /// Cost of the calls.
     pub figures: Figures,
 }
 
-/// Calls from one place, whoever called.
+/// Calls from one place, by any caller.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Place<'p> {
-    /// File of the calls, where it is known.
+    /// File of the calls, if known.
     pub file: Option<i64>,
     /// Line of the calls.
     pub line: Option<u32>,
     /// The calling subs, sorted.
     pub by: Vec<&'p str>,
-    /// What they cost.
+    /// Cost of the calls.
     pub figures: Figures,
 }
 
@@ -215,19 +215,19 @@ impl Sub {
         })
     }
 
-    /// Whether it was called.
+    /// Whether the sub was called.
     pub fn is_called(&self) -> bool {
         self.total.count > 0
     }
 }
 
 impl File {
-    /// Whether it is a string eval.
+    /// Whether this is a string eval.
     pub const fn is_eval(&self) -> bool {
         self.parent.is_some()
     }
 
-    /// Statements by line of a level.
+    /// Statements at a level, by line.
     pub const fn costs(&self, level: Level) -> &BTreeMap<u32, Cost> {
         match level {
             Level::Block => &self.blocks,
@@ -245,7 +245,7 @@ impl File {
 }
 
 impl Profile {
-    /// Whether there is nothing in it.
+    /// Whether the profile is empty.
     pub fn is_empty(&self) -> bool {
         self.subs.is_empty() && self.files.values().all(|file| file.lines.is_empty() && file.source.is_empty())
     }
@@ -255,19 +255,19 @@ impl Profile {
         self.files.values().any(|file| !file.blocks.is_empty() || !file.sub_lines.is_empty())
     }
 
-    /// The same, seen from the files.
+    /// An index of the profile by file.
     pub fn index(&self) -> Index<'_> {
         Index::of(self)
     }
 
-    /// The ids of the files, the most time first.
+    /// The ids of the files, most time first.
     pub fn files_by_time(&self) -> Vec<i64> {
         let mut files: Vec<i64> = self.files.keys().copied().collect();
         files.sort_by_cached_key(|id| (std::cmp::Reverse(self.files[id].total().own_ns()), *id));
         files
     }
 
-    /// Subs that were called, the most self time first.
+    /// Called subs, most self time first.
     pub fn subs_by_time(&self) -> Vec<(&str, &Sub)> {
         let called = self.subs.iter().filter(|(_, sub)| sub.is_called());
         let mut subs: Vec<_> = called.map(|(name, sub)| (name.as_str(), sub)).collect();
@@ -275,7 +275,7 @@ impl Profile {
         subs
     }
 
-    /// Gives a file its source where none was stored.
+    /// Sets the source of a file that has none.
     pub fn add_source(&mut self, file: i64, text: &str) {
         if let Some(file) = self.files.get_mut(&file).filter(|file| file.source.is_empty()) {
             file.source = (1..).zip(text.lines().map(str::to_owned)).collect();

@@ -1,54 +1,54 @@
-//! The spans of one thread and depth, and the pyramid over them.
+//! The spans of one thread and depth, with a pyramid of summaries.
 
 use std::ops::Range;
 
 use super::Window;
 
-/// Entries of one level that one entry of the next stands for.
+/// Number of entries of a level per entry of the next level.
 const FAN: usize = 16;
-/// A span that has not ended reaches to here until the lane is closed.
+/// The end of an open span, until the lane is closed.
 const OPEN: i64 = i64::MAX;
 
-/// One rectangle of a picture: a span, or several that share a pixel.
+/// A rectangle to draw: a span, or several spans that share a pixel.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Bar {
-    /// Where it begins.
+    /// Start time.
     pub begin_ns: i64,
-    /// Where it ends.
+    /// End time.
     pub end_ns: i64,
-    /// The longest span in it, by its number in the lane.
+    /// Index of its longest span in the lane.
     pub index: u32,
-    /// Spans in it.
+    /// Number of spans.
     pub count: u32,
     /// The sum of their durations.
     pub busy_ns: i64,
 }
 
-/// The spans of one thread and depth, by begin.
+/// The spans of one thread and depth, sorted by start.
 #[derive(Debug, Default)]
 pub struct Lane {
     begins: Vec<i64>,
     ends: Vec<i64>,
     names: Vec<u32>,
     ids: Vec<u32>,
-    /// Grows with the lane, so that it can be drawn while it is filled.
+    /// Grows with the lane, so the lane can be drawn while it is being filled.
     levels: Vec<Level>,
     is_unsorted: bool,
 }
 
-/// One level of the pyramid: only groups that are complete.
+/// One level of the pyramid; contains only complete groups.
 #[derive(Debug, Default)]
 struct Level {
     begins: Vec<i64>,
     ends: Vec<i64>,
-    /// The latest end of all entries up to and including this one: never falls, so it can be searched.
+    /// The latest end of all entries up to and including this one; never decreases, so it can be searched.
     latest: Vec<i64>,
     busy: Vec<i64>,
     longest: Vec<u32>,
 }
 
 impl Lane {
-    /// Adds a span; they come in the order of the file.
+    /// Adds a span; spans arrive in file order.
     #[inline]
     pub fn push(&mut self, begin_ns: i64, end_ns: Option<i64>, name: u32, id: u32) {
         self.is_unsorted |= self.begins.last().is_some_and(|last| begin_ns < *last);
@@ -71,12 +71,12 @@ impl Lane {
         self.begins.is_empty()
     }
 
-    /// When a span begins.
+    /// Start time of a span.
     pub fn begin_ns(&self, index: u32) -> i64 {
         self.begins[index as usize]
     }
 
-    /// When a span ends; none where it never did.
+    /// End time of a span; `None` if it never ended.
     pub fn end_ns(&self, index: u32) -> Option<i64> {
         Some(self.ends[index as usize]).filter(|end| *end != OPEN)
     }
@@ -91,12 +91,12 @@ impl Lane {
         self.ids[index as usize]
     }
 
-    /// Names of all spans, by begin.
+    /// Names of all spans, sorted by start.
     pub fn names(&self) -> &[u32] {
         &self.names
     }
 
-    /// How long a span took; 0 where it never ended.
+    /// Duration of a span; 0 if it never ended.
     pub fn dur_ns(&self, index: u32) -> i64 {
         self.duration(index)
     }
@@ -107,8 +107,8 @@ impl Lane {
         self.begins.capacity() * 24 + self.levels.iter().map(level).sum::<usize>()
     }
 
-    /// Forgets the first spans, as far as they ended before a time; `gone` gets their names and durations. The numbers of
-    /// the others change.
+    /// Removes the first spans as long as they ended before a time; `gone` gets their names and durations. The indexes
+    /// of the others change.
     pub fn forget_before(&mut self, before_ns: i64, mut gone: impl FnMut(u32, i64)) {
         let count = self.ends.iter().take_while(|end| **end < before_ns).count();
         (0..count as u32).for_each(|index| gone(self.name(index), self.duration(index)));
@@ -124,7 +124,7 @@ impl Lane {
         (1..=self.len() / FAN).for_each(|groups| self.summarize(groups));
     }
 
-    /// Puts the spans in order; after the last push.
+    /// Sorts the spans; call after the last push.
     pub fn close(&mut self) {
         if self.is_unsorted {
             self.sort();
@@ -134,7 +134,7 @@ impl Lane {
         }
     }
 
-    /// Children of one parent do not overlap and come by begin; only damaged or merged files get here.
+    /// Needed only for damaged or merged files, because children of one parent do not overlap and are sorted by start.
     fn sort(&mut self) {
         let mut order: Vec<u32> = (0..self.len() as u32).collect();
         order.sort_by_key(|index| (self.begins[*index as usize], self.ends[*index as usize]));
@@ -147,7 +147,8 @@ impl Lane {
         permute(&mut self.ids, &order);
     }
 
-    /// Adds the last of so many groups of spans to the lowest level, and to higher ones where a group is complete there.
+    /// Adds the last of `groups` groups of spans to the lowest level, and to higher levels if a group is complete
+    /// there.
     fn summarize(&mut self, mut groups: usize) {
         for number in 0.. {
             let first = (groups - 1) * FAN;
@@ -198,10 +199,10 @@ impl Lane {
         duration(self.begins[index as usize], self.ends[index as usize])
     }
 
-    /// Hands over the rectangles of a picture, by begin: at most about one for each pixel.
+    /// Calls `draw` with the rectangles of a window, sorted by start: at most about one per pixel.
     pub fn draw(&self, window: &Window, draw: &mut impl FnMut(Bar)) {
         let mut pen = Pen { window, draw, waiting: None, room: window.most_bars() };
-        // What the topmost level does not cover yet is left to the one below, and so on down to the spans.
+        // Spans that the topmost level does not cover yet are left to the level below, and so on down to the spans.
         let mut covered = 0;
         for (number, level) in self.levels.iter().enumerate().rev() {
             self.draw_level(number, covered..level.begins.len(), &mut pen);
@@ -252,12 +253,12 @@ impl Lane {
         (distance(nearest) <= reach_ns).then_some(nearest as u32)
     }
 
-    /// The number of the first span whose begin holds for, where it holds for all after it too.
+    /// The index of the first span whose start satisfies `holds`; all later spans must satisfy it too.
     pub fn first_where(&self, holds: impl Fn(i64) -> bool) -> u32 {
         self.begins.partition_point(|begin| !holds(*begin)) as u32
     }
 
-    /// The spans that lie in a range of time, the ends included, by their numbers; may hold some that end before it.
+    /// Indexes of the spans in an inclusive time range; may include some that end before it.
     pub fn between(&self, from_ns: i64, to_ns: i64) -> Range<u32> {
         let last = self.begins.partition_point(|begin| *begin <= to_ns);
         let mut first = self.begins.partition_point(|begin| *begin < from_ns);
@@ -283,12 +284,12 @@ impl Level {
     }
 }
 
-/// Draws bars, with those that share a pixel put together.
+/// Draws bars, merging those that share a pixel.
 struct Pen<'w, D> {
     window: &'w Window,
     draw: &'w mut D,
     waiting: Option<Bar>,
-    /// Bars that may still be drawn: spans of a damaged file may lie over each other.
+    /// Number of bars that may still be drawn, because spans of a damaged file may overlap.
     room: usize,
 }
 
@@ -430,7 +431,7 @@ mod tests {
         let strip =
             |bars: Vec<Bar>| bars.into_iter().map(|bar| (bar.begin_ns, bar.end_ns, bar.count)).collect::<Vec<_>>();
         assert_eq!(strip(draw(&rest, 60_000, 90_000, 30_000)), strip(draw(&all, 60_000, 90_000, 30_000)));
-        // Bars of many spans may end elsewhere, but cover the same.
+        // Bars of many spans may have other ends, but cover the same range.
         let counts: Vec<u64> = [&rest, &all]
             .map(|lane| draw(lane, 60_000, 90_000, 10))
             .map(|bars| bars.iter().map(|bar| u64::from(bar.count)).sum())

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use super::Lane;
 
-/// Which lane.
+/// The key of a lane.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct LaneKey {
     /// `thread_id` of the spans.
     pub thread_id: i64,
-    /// What kind of spans: those of one thread that do not nest with each other have lanes of their own.
+    /// The kind of spans; spans of one thread that do not nest with each other have separate lanes.
     pub kind: u8,
     /// `depth` of the spans.
     pub depth: u32,
@@ -20,12 +20,12 @@ pub struct LaneKey {
 pub struct Lanes {
     lanes: Vec<Lane>,
     numbers: BTreeMap<LaneKey, usize>,
-    /// Neighboring rows mostly belong to one thread: its lanes by depth, to find them without a search.
+    /// The lanes of the current thread by depth, because neighboring rows mostly belong to one thread.
     last: Option<(i64, u8, Vec<usize>)>,
 }
 
 impl Lanes {
-    /// The lane of this key; a new one where there is none.
+    /// The lane of this key, created if needed.
     #[inline]
     pub fn lane(&mut self, key: LaneKey) -> &mut Lane {
         let number = match &self.last {
@@ -57,25 +57,25 @@ impl Lanes {
         number
     }
 
-    /// Puts all lanes in order; after the last span.
+    /// Sorts all lanes; call after the last span.
     pub fn close(&mut self) {
         self.last = None;
         self.lanes.iter_mut().for_each(Lane::close);
     }
 
-    /// The lanes with their keys, by thread, kind and depth.
+    /// The lanes with their keys, sorted by thread, kind and depth.
     pub fn iter(&self) -> impl Iterator<Item = (LaneKey, &Lane)> {
         self.numbers.iter().map(|(key, number)| (*key, &self.lanes[*number]))
     }
 
-    /// The lanes of one thread, by kind and depth.
+    /// The lanes of one thread, sorted by kind and depth.
     pub fn of_thread(&self, thread_id: i64) -> impl Iterator<Item = (LaneKey, &Lane)> {
         let first = LaneKey { thread_id, kind: 0, depth: 0 };
         let last = LaneKey { thread_id, kind: u8::MAX, depth: u32::MAX };
         self.numbers.range(first..=last).map(|(key, number)| (*key, &self.lanes[*number]))
     }
 
-    /// Forgets all lanes but some.
+    /// Removes all lanes except some.
     pub fn retain(&mut self, is_kept: impl Fn(&LaneKey) -> bool) {
         self.last = None;
         let lanes = &mut self.lanes;
@@ -88,7 +88,7 @@ impl Lanes {
         });
     }
 
-    /// Changes the lanes, one after the other.
+    /// Iterates over the lanes mutably.
     pub fn for_each_mut(&mut self, mut change: impl FnMut(LaneKey, &mut Lane)) {
         for (key, number) in &self.numbers {
             change(*key, &mut self.lanes[*number]);

@@ -1,7 +1,7 @@
-//! Level of detail: what a window of time looks like at a given width, at any number of spans.
+//! Level of detail: draws a time window at a given width, for any number of spans.
 //!
-//! Spans of one thread and depth form a [`Lane`]. Over each lane lies a pyramid of summaries, so that a picture costs
-//! what its pixels cost and not what the trace holds.
+//! Spans of one thread and depth form a [`Lane`]. Each lane has a pyramid of summaries, so the cost of drawing depends
+//! on the number of pixels, not on the size of the trace.
 
 mod lane;
 mod lanes;

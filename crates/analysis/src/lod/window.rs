@@ -1,60 +1,61 @@
-//! A window of time at a width.
+//! A time window with a width in pixels.
 
-/// What to draw: from here to there, with one pixel as wide as this.
+/// A time window to draw, and the time per pixel.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
     /// First nanosecond.
     pub from_ns: i64,
     /// Last nanosecond.
     pub to_ns: i64,
-    /// Nanoseconds that one pixel stands for: less than 1 where pixels are finer than the clock.
+    /// Nanoseconds per pixel; less than 1 if pixels are finer than the clock.
     pub pixel_ns: f64,
 }
 
 impl Window {
-    /// From here to there in so many pixels.
+    /// Creates a window that is `pixels` wide.
     pub fn new(from_ns: i64, to_ns: i64, pixels: u32) -> Self {
         let width_ns = (i128::from(to_ns) - i128::from(from_ns)).max(1);
         Self { from_ns, to_ns, pixel_ns: width_ns as f64 / f64::from(pixels.max(1)) }
     }
 
-    /// How far a time is from the left edge, in pixels.
+    /// Distance of a time from the left edge, in pixels.
     #[inline]
     pub fn x(&self, ns: i64) -> f64 {
         (i128::from(ns) - i128::from(self.from_ns)) as f64 / self.pixel_ns
     }
 
-    /// Pixels from the left edge to the right one.
+    /// Width in pixels.
     pub fn pixels(&self) -> f64 {
         self.x(self.to_ns)
     }
 
-    /// The first time after the pixel that a time lies in.
+    /// The first time after the pixel that contains a time.
     ///
-    /// Pixels count from time 0 and not from the edge, so that what shares one still does when the window moves.
+    /// Pixels are counted from time 0, not from the edge, so that spans that share a pixel still do when the window
+    /// moves.
     pub fn next_pixel(&self, ns: i64) -> i64 {
         let next_ns = (((ns as f64 / self.pixel_ns).floor() + 1.0) * self.pixel_ns).ceil() as i64;
         next_ns.max(ns.saturating_add(1))
     }
 
-    /// Whether a stretch is no wider than a pixel.
+    /// Whether a range is at most one pixel wide.
     #[inline]
     pub(super) fn is_pixel(&self, begin_ns: i64, end_ns: i64) -> bool {
         end_ns.saturating_sub(begin_ns) as f64 <= self.pixel_ns
     }
 
-    /// Whether two stretches, the first of which begins first, are drawn as one.
+    /// Whether two ranges, sorted by start, are drawn as one.
     #[inline]
     pub(super) fn is_shared(&self, first: (i64, i64), second: (i64, i64)) -> bool {
         let pixel = |ns: i64| (ns as f64 / self.pixel_ns).floor();
-        // Far from time 0 the pixels are finer than the numbers that count them; nearness holds everywhere.
+        // Far from time 0, pixel numbers lose precision; the distance check works everywhere.
         self.is_pixel(first.0, first.1)
             && self.is_pixel(second.0, second.1)
             && second.1.saturating_sub(first.0) as f64 <= 2.0 * self.pixel_ns
             && pixel(first.0) == pixel(second.0)
     }
 
-    /// More than spans that do not overlap ever need.
+    /// More bars than nonoverlapping spans ever need.
     pub(super) fn most_bars(&self) -> usize {
         self.pixels() as usize * 4 + 64
     }

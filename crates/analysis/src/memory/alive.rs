@@ -1,4 +1,4 @@
-//! The second pass: what was alive at the peak and at the time that was asked for, and which frees came twice.
+//! The second pass: blocks alive at the peak and at the requested time, and double frees.
 
 use arrow_array::RecordBatch;
 use hashbrown::HashMap;
@@ -11,7 +11,7 @@ use super::{
     usage::{Peak, Usage},
 };
 
-/// Frees whose address is looked for among the allocations; more are counted as unknown.
+/// Max number of frees whose address is searched among the allocations; more are counted as unknown.
 const MAX_FREES: usize = 1 << 20;
 
 select! {
@@ -23,15 +23,15 @@ select! {
 }
 
 pub(super) struct Alive {
-    /// The last event of the peak, for each trace.
+    /// The last event of the peak, per trace.
     peak_events: Vec<(u64, i64)>,
     peak: Gathered,
     at: Option<Gathered>,
-    /// Frees that matched nothing, by trace and address, each with its event.
+    /// Frees without an allocation: trace, address and event.
     unmatched: Vec<((u64, u64), i64)>,
-    /// The first event that took each of these addresses.
+    /// The first event that allocated each of these addresses.
     taken: HashMap<(u64, u64), i64>,
-    /// Whether there are frees that match nothing.
+    /// Whether there are frees without an allocation.
     has_unmatched: bool,
 }
 
@@ -63,7 +63,7 @@ impl Gathered {
 }
 
 impl Alive {
-    /// `has_unmatched` says whether addresses have to be remembered, which costs more than all the rest.
+    /// `has_unmatched` says whether addresses must be remembered, which costs more than everything else.
     pub(super) fn new(usage: &Usage, at_ns: Option<i64>, has_unmatched: bool) -> Self {
         let Peak { ts_ns, events } = usage.peak();
         Self {
@@ -107,10 +107,10 @@ impl Alive {
     }
 
     pub(super) fn finish(self, report: &mut Report) {
-        // What was taken before and matches nothing now was freed already.
+        // An address that was allocated before and has no allocation now was already freed.
         let was_taken = |(key, id): &&((u64, u64), i64)| self.taken.get(key).is_some_and(|first| first < id);
         let double = self.unmatched.iter().filter(was_taken).count() as u64;
-        // Without addresses all look alike, and none is odd.
+        // Without addresses, all frees look alike and none is a double free.
         let double = if report.is_growth_only { 0 } else { double };
         report.totals.double_frees = double;
         report.totals.unknown_frees = report.totals.unknown_frees.saturating_sub(double);

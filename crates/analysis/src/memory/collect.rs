@@ -27,7 +27,7 @@ select! {
     struct Events of events { ts_ns, category }
 }
 
-/// Bounds of the lifetimes that are told apart: powers of ten from a microsecond to a thousand seconds.
+/// Bounds of the lifetime classes: powers of ten from a microsecond to a thousand seconds.
 const BOUNDS_NS: [u64; 10] = [
     1_000,
     10_000,
@@ -41,7 +41,7 @@ const BOUNDS_NS: [u64; 10] = [
     u64::MAX,
 ];
 
-/// Quarters of the trace are only known at its end, so bytes are added up in steps of time that double when there are too
+/// Quarters of the trace are only known at its end, so bytes are added up in time steps that grow when there are too
 /// many of them.
 #[derive(Debug)]
 pub(crate) struct Collected {
@@ -52,17 +52,17 @@ pub(crate) struct Collected {
     sites: Sites,
     lifetimes: [(u64, u64); BOUNDS_NS.len()],
     extent: Option<(i64, i64)>,
-    /// Whether any allocation has a fate.
+    /// Whether the fate of any allocation is known.
     has_fates: bool,
-    /// Bytes by number of the site and time, to be put into quarters.
+    /// Bytes by site and time step, to be assigned to quarters.
     steps: HashMap<(usize, i64), u64>,
     /// The width of a step in nanoseconds, as a power of two.
     step_shift: u32,
 }
 
-/// More steps than these are made wider.
+/// Max number of steps; beyond it, steps become wider.
 const MAX_STEPS: usize = 1 << 16;
-/// How much wider, as a power of two.
+/// How much wider steps become, as a power of two.
 const WIDER: u32 = 2;
 const MAX_SHIFT: u32 = 60;
 
@@ -82,7 +82,7 @@ impl Collected {
         }
     }
 
-    /// Whether there is neither an allocation nor a free.
+    /// Whether there are neither allocations nor frees.
     pub(crate) fn is_empty(&self) -> bool {
         self.totals.allocations == 0 && self.totals.frees == 0
     }
@@ -93,7 +93,7 @@ impl Collected {
     }
 
     fn take_allocations(&mut self, view: &Allocations<'_>, changes: &AllocationChanges<'_>) {
-        // Taken out, because the rest is changed while it is looked at.
+        // Taken out, because other fields change while it is read.
         let mut words = std::mem::take(&mut self.fates);
         let fates = words.of(view.fate.values(), Fate::of);
         for row in 0..view.rows {
@@ -109,7 +109,7 @@ impl Collected {
             site.bytes = site.bytes.saturating_add(bytes);
             let fate = fates[view.fate.keys()[row] as usize];
             match fate {
-                // The tracer knows no addresses, so nothing can be said of it.
+                // The tracer does not record addresses, so nothing is known about frees.
                 Some(Fate::Unknown) => continue,
                 Some(Fate::Live) => self.take_live(number, ts_ns, bytes),
                 _ => self.take_ended(number, view, row, fate),
@@ -175,7 +175,7 @@ impl Collected {
         view.ts_ns.values().iter().for_each(|ts_ns| self.seen(*ts_ns));
     }
 
-    /// The report as far as it goes, and the usage for the second pass.
+    /// The report so far, and the usage for the second pass.
     pub(super) fn finish(mut self, options: &Options) -> (Report, Usage) {
         let (first_ns, last_ns) = self.extent.unwrap_or_default();
         (self.totals.first_ns, self.totals.last_ns) = (first_ns, last_ns);
@@ -189,7 +189,7 @@ impl Collected {
         }
         let is_growth_only = self.totals.allocations > 0 && !self.has_fates;
         if is_growth_only {
-            // Nothing could be matched, so that nothing is odd about these.
+            // Nothing could be matched, so these frees are not unusual.
             self.totals.unknown_frees = 0;
         }
         let lifetimes = self.lifetimes.iter().zip(BOUNDS_NS);

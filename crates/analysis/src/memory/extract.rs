@@ -1,25 +1,25 @@
-//! A report as it is written, for the program and for the viewer: some of its sites, with times on another axis.
+//! The serialized part of a report, for the program and the viewer: some of its sites, with shifted times.
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{Curve, Lifetimes, Moment, Report, Site, SiteFrame, Totals};
 
-/// How much of a report is written.
+/// The part of a report to write.
 #[derive(Clone, Debug)]
 pub struct Extract {
     /// Added to every time.
     pub offset_ns: i64,
-    /// Which sites, by their index.
+    /// Indexes of the sites to write.
     pub sites: Vec<usize>,
-    /// Most sites of one moment.
+    /// Max number of sites per moment.
     pub most_alive: usize,
-    /// Most frames of one stack; those further out are counted.
+    /// Max number of frames per stack; outer frames are only counted.
     pub most_frames: usize,
 }
 
 impl Extract {
-    /// All of it.
+    /// The whole report.
     pub fn whole(report: &Report) -> Self {
         Self { offset_ns: 0, sites: (0..report.sites.len()).collect(), most_alive: usize::MAX, most_frames: usize::MAX }
     }
@@ -29,7 +29,7 @@ impl Extract {
     }
 }
 
-/// A report as it is written.
+/// A serialized report.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct MemoryReport {
@@ -40,14 +40,14 @@ pub struct MemoryReport {
     is_coarse: bool,
     peak: MemoryMoment,
     at: Option<MemoryMoment>,
-    /// Times, with the bytes in use then and the most until the next time.
+    /// Times, with the bytes in use at each time and the maximum until the next one.
     curve: Vec<(i64, u64, u64)>,
     all_sites: usize,
     sites: Vec<MemorySite>,
     lifetimes: Vec<MemoryLifetimes>,
 }
 
-/// A moment as it is written.
+/// A serialized moment.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct MemoryMoment {
@@ -58,7 +58,7 @@ pub struct MemoryMoment {
     sites: Vec<AliveSite>,
 }
 
-/// A site, by its number, with its bytes and allocations that are alive.
+/// A site by its index, with its live bytes and allocations.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AliveSite {
@@ -67,14 +67,14 @@ pub struct AliveSite {
     count: u64,
 }
 
-/// A site as it is written.
+/// A serialized site.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct MemorySite {
     number: usize,
-    /// The innermost frame first.
+    /// Frames, innermost first.
     stack: Vec<SiteFrame>,
-    /// Frames further out that are left out.
+    /// Number of outer frames that are left out.
     more_frames: usize,
     count: u64,
     bytes: u64,
@@ -87,7 +87,7 @@ pub struct MemorySite {
     quarters: [u64; 4],
 }
 
-/// Lifetimes as they are written; those without a bound are the longest.
+/// Serialized lifetimes; the longest have no bound.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct MemoryLifetimes {
@@ -97,7 +97,7 @@ pub struct MemoryLifetimes {
 }
 
 impl Report {
-    /// The report as JSON, with the unit in the name of every field; the viewer takes points without names.
+    /// The report as JSON, with the unit in the name of every field; the viewer reads points without names.
     pub fn to_json(&self, extract: &Extract) -> Value {
         let mut object = serde_json::to_value(self.extract(extract)).unwrap_or_default();
         let moved = |point: &Curve| Curve { ts_ns: extract.moved(point.ts_ns), ..*point };
@@ -109,7 +109,7 @@ impl Report {
         object
     }
 
-    /// The report as it is written.
+    /// The serialized report.
     pub fn extract(&self, extract: &Extract) -> MemoryReport {
         let totals = Totals {
             first_ns: extract.moved(self.totals.first_ns),

@@ -1,6 +1,6 @@
-//! Memory: how much was in use, who took it, what never came back.
+//! Memory: usage over time, allocation sites, and leaks.
 //!
-//! Two passes over the tables: the first finds the peak, the second what was alive then.
+//! Two passes over the tables: the first finds the peak, the second finds the blocks that were alive then.
 
 mod alive;
 mod collect;
@@ -21,14 +21,14 @@ pub use self::{
     stacks::{Held, stacks},
 };
 
-/// What to find out.
+/// Options of the analysis.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// A time of which to say what was alive, besides the peak.
+    /// A time besides the peak for which to list live blocks.
     pub at_ns: Option<i64>,
-    /// Points of the curve of usage.
+    /// Number of points of the usage curve.
     pub points: usize,
-    /// Most bytes that may be used to put events in order; a longer trace has neighboring events added together.
+    /// Memory limit for sorting events, in bytes; in a longer trace, neighboring events are merged.
     pub order_bytes: usize,
 }
 
@@ -38,7 +38,7 @@ impl Default for Options {
     }
 }
 
-/// Looks at all allocations of a source.
+/// Analyzes all allocations of a source.
 pub fn memory(source: &dyn TableSource, filter: &Filter, options: &Options) -> Result<Report> {
     let mut collected = Collected::new(options);
     source.pour(filter, &mut collected)?;

@@ -1,27 +1,27 @@
-//! What is known about the memory of a trace.
+//! The memory report of a trace, as plain data.
 
 use serde::Serialize;
 
 use super::sites::StackKey;
 
-/// Everything that [`super::memory`] finds out.
+/// The result of [`super::memory`].
 #[derive(Debug, Default)]
 pub struct Report {
     /// Sums over the whole trace.
     pub totals: Totals,
     /// Usage over time.
     pub curve: Vec<Curve>,
-    /// The most that was in use, and what that was.
+    /// The peak usage, and the blocks in use then.
     pub peak: Moment,
-    /// What was in use at the time that was asked for.
+    /// The blocks in use at the requested time.
     pub at: Option<Moment>,
-    /// Every site that allocated, the most bytes first.
+    /// All allocation sites, most bytes first.
     pub sites: Vec<Site>,
-    /// How long what was freed had lived.
+    /// Lifetimes of freed allocations.
     pub lifetimes: Vec<Lifetimes>,
-    /// Whether the tracer knows no addresses, so that fates cannot be known and only growth can be shown.
+    /// Whether the tracer does not record addresses, so that frees are unknown and only growth can be shown.
     pub is_growth_only: bool,
-    /// Whether there were too many events to put each in order: the peak is a lower bound then.
+    /// Whether there were too many events to sort individually; the peak is then a lower bound.
     pub is_coarse: bool,
 }
 
@@ -29,64 +29,64 @@ pub struct Report {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "MemoryTotals"))]
 pub struct Totals {
-    /// Allocations, and their bytes.
+    /// Number of allocations.
     pub allocations: u64,
     /// Bytes of all allocations.
     pub allocated_bytes: u64,
     /// Frees, matched or not.
     pub frees: u64,
-    /// Bytes that frees gave back.
+    /// Bytes freed.
     pub freed_bytes: u64,
-    /// Allocations that were never freed.
+    /// Number of allocations that were never freed.
     pub live: u64,
-    /// Their bytes.
+    /// Bytes that were never freed.
     pub live_bytes: u64,
-    /// Addresses that were given out again without a free.
+    /// Number of addresses that were allocated again without a free.
     pub reused: u64,
-    /// Frees of what was freed before.
+    /// Frees of blocks that were already freed.
     pub double_frees: u64,
-    /// Frees of what the trace never saw taken.
+    /// Frees of blocks whose allocation is not in the trace.
     pub unknown_frees: u64,
-    /// Allocations that the very next event freed.
+    /// Number of allocations that the next event freed.
     pub temporary: u64,
-    /// Collections of a garbage collector.
+    /// Number of garbage collections.
     pub collections: u64,
-    /// First time.
+    /// First timestamp.
     pub first_ns: i64,
-    /// Last time.
+    /// Last timestamp.
     pub last_ns: i64,
 }
 
 impl Totals {
-    /// Bytes allocated in a second.
+    /// Bytes allocated per second.
     pub fn churn_bytes_per_second(&self) -> f64 {
         let seconds = self.last_ns.saturating_sub(self.first_ns).max(0) as f64 / 1e9;
         if seconds > 0.0 { self.allocated_bytes as f64 / seconds } else { 0.0 }
     }
 }
 
-/// One point of the curve: a stretch of time.
+/// A point of the usage curve, which covers a time range.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "MemoryPoint"))]
 pub struct Curve {
-    /// When it begins.
+    /// Start of the range.
     pub ts_ns: i64,
-    /// In use at its end.
+    /// Bytes in use at the end of the range.
     pub used_bytes: u64,
-    /// The most in use during it.
+    /// Maximum bytes in use during the range.
     pub most_bytes: u64,
 }
 
-/// What was alive at a time.
+/// The blocks alive at a time.
 #[derive(Debug, Default)]
 pub struct Moment {
-    /// When.
+    /// The time.
     pub ts_ns: i64,
-    /// In use.
+    /// Bytes in use.
     pub bytes: u64,
-    /// Allocations that were alive.
+    /// Number of live allocations.
     pub count: u64,
-    /// By site: bytes and allocations alive then, the most bytes first; the index is into [`Report::sites`].
+    /// Index into [`Report::sites`], live bytes and live allocations of each site, most bytes first.
     pub sites: Vec<(usize, u64, u64)>,
 }
 
@@ -94,27 +94,27 @@ pub struct Moment {
 #[derive(Clone, Debug)]
 pub struct Site {
     pub(super) key: StackKey,
-    /// The innermost frame first; empty where the tracer knows no stack.
+    /// Frames, innermost first; empty if the tracer recorded no stack.
     pub stack: Vec<SiteFrame>,
-    /// Allocations.
+    /// Number of allocations.
     pub count: u64,
-    /// Their bytes.
+    /// Bytes allocated.
     pub bytes: u64,
-    /// Those that were never freed.
+    /// Number of allocations that were never freed.
     pub live: u64,
-    /// Their bytes.
+    /// Bytes that were never freed.
     pub live_bytes: u64,
-    /// The oldest that was never freed: when it was taken.
+    /// Time of the oldest allocation that was never freed.
     pub oldest_live_ns: Option<i64>,
-    /// The sum of the lifetimes of those that were freed.
+    /// The sum of the lifetimes of freed allocations.
     pub lifetime_ns: u64,
-    /// Those that were freed.
+    /// Number of freed allocations.
     pub freed: u64,
-    /// Those that the very next event freed.
+    /// Number of allocations that the next event freed.
     pub temporary: u64,
-    /// Their bytes.
+    /// Bytes of allocations that the next event freed.
     pub temporary_bytes: u64,
-    /// Bytes taken in each quarter of the trace.
+    /// Bytes allocated in each quarter of the trace.
     pub quarters: [u64; 4],
 }
 
@@ -124,19 +124,19 @@ pub struct Site {
 pub struct SiteFrame {
     /// The function.
     pub function: String,
-    /// Its file.
+    /// Source file.
     pub file: Option<String>,
-    /// The line.
+    /// Source line.
     pub line: Option<u32>,
 }
 
 /// Lifetimes up to a bound.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Lifetimes {
-    /// They are shorter than this.
+    /// Upper bound of these lifetimes.
     pub below_ns: u64,
-    /// Allocations that lived so long.
+    /// Number of allocations.
     pub count: u64,
-    /// Their bytes.
+    /// Bytes of these allocations.
     pub bytes: u64,
 }

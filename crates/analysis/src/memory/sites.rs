@@ -13,7 +13,7 @@ select! {
 /// Trace and stack.
 pub(super) type StackKey = (u64, Option<i64>);
 
-/// Sites by stack, and what the stacks are.
+/// Sites by stack, and the frames of the stacks.
 #[derive(Debug, Default)]
 pub(super) struct Sites {
     numbers: HashMap<StackKey, usize>,
@@ -22,7 +22,7 @@ pub(super) struct Sites {
 }
 
 impl Sites {
-    /// The number of the site of a stack, which may be new.
+    /// The number of the site of a stack, created if needed.
     pub(super) fn number(&mut self, key: StackKey) -> usize {
         let number = *self.numbers.entry(key).or_insert(self.sites.len());
         if number == self.sites.len() {
@@ -44,7 +44,7 @@ impl Sites {
         number
     }
 
-    /// The site of a number.
+    /// The site with this number.
     pub(super) fn at(&mut self, number: usize) -> &mut Site {
         &mut self.sites[number]
     }
@@ -64,7 +64,7 @@ impl Sites {
         }
     }
 
-    /// The sites with their stacks, the most bytes first.
+    /// The sites with their stacks, most bytes first.
     pub(super) fn finish(mut self) -> Vec<Site> {
         let mut sites = std::mem::take(&mut self.sites);
         for site in &mut sites {

@@ -1,18 +1,18 @@
-//! The stacks behind a report, weighed by what became of their memory.
+//! The stacks of a report, weighted by the fate of their memory.
 
 use super::{Moment, Report, Site};
 use crate::flame::{Stack, Tree};
 
-/// Which bytes of a stack count.
+/// The bytes of a stack that count.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Held {
-    /// In use at the time that was asked for.
+    /// In use at the requested time.
     Alive,
     /// Never freed.
     Leaked,
     /// In use at the peak.
     Peak,
-    /// Freed by the very next event.
+    /// Freed by the next event.
     Temporary,
 }
 

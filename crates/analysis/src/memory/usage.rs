@@ -6,18 +6,18 @@ use traceloom_passes::{AllocationChanges, MemoryCurve, MemoryStep};
 
 use super::Curve;
 
-/// The curves of all traces, which lie on one axis.
+/// The curves of all traces, on one axis.
 #[derive(Debug)]
 pub(super) struct Usage {
     traces: Vec<(u64, MemoryCurve)>,
     max_bytes: usize,
 }
 
-/// The moment at which most was in use.
+/// The moment of peak usage.
 #[derive(Debug, Default)]
 pub(super) struct Peak {
     pub(super) ts_ns: i64,
-    /// The last event of each trace up to then.
+    /// The last event of each trace up to that moment.
     pub(super) events: Vec<(u64, i64)>,
 }
 
@@ -26,11 +26,11 @@ impl Usage {
         Self { traces: Vec::new(), max_bytes }
     }
 
-    /// Takes a row in.
+    /// Adds a row.
     #[inline]
     pub(super) fn add(&mut self, rows: &AllocationChanges<'_>, row: usize) {
         let trace_id = rows.trace_id.get(row);
-        // Traces come one after the other.
+        // Traces arrive one after the other.
         if self.traces.last().is_none_or(|(known, _)| *known != trace_id) {
             self.traces.push((trace_id, MemoryCurve::new(self.max_bytes)));
         }
@@ -58,14 +58,14 @@ impl Usage {
         Peak { ts_ns: peak_ns, events }
     }
 
-    /// In use at equal steps of time.
+    /// Usage at equal time steps.
     pub(super) fn curve(&self, first_ns: i64, last_ns: i64, points: usize) -> Vec<Curve> {
         let points = points.max(1) as i128;
         let width = (i128::from(last_ns) - i128::from(first_ns) + 1).max(1);
         let mut curve: Vec<Curve> = Vec::new();
         let mut before = 0;
         let mut number = 0;
-        // Where the next point starts, rounded up; one division per point, not per step.
+        // Start of the next point, rounded up; one division per point, not per step.
         let start_of = |number: i128| i128::from(first_ns) + (number * width + points - 1) / points;
         let mut next_ns = start_of(1);
         for step in self.steps() {
@@ -92,9 +92,9 @@ impl Usage {
     }
 }
 
-/// Steps of several curves as one, in order of time.
+/// Merges the steps of several curves in order of time.
 struct Merged<I: Iterator<Item = MemoryStep>> {
-    /// With the bytes in use so far.
+    /// Each curve with the bytes in use so far.
     curves: Vec<(Peekable<I>, u64)>,
     used_bytes: u64,
 }

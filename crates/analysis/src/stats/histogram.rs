@@ -1,65 +1,65 @@
-//! How the durations of one name are distributed.
+//! The distribution of the durations of one name.
 
 use traceloom_passes::{Budget, Samples};
 
 use crate::group::mean;
 
-/// Durations counted by length.
+/// A histogram of durations.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Histogram {
-    /// The bins, shortest first, without a gap.
+    /// The bins, shortest first, without gaps.
     pub bins: Vec<Bin>,
-    /// Whether bins grow in proportion, because durations differ by more than an order of magnitude.
+    /// Whether bins are logarithmic, because durations differ by more than an order of magnitude.
     pub is_logarithmic: bool,
 }
 
-/// Durations from one length up to another.
+/// A range of durations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bin {
-    /// The shortest that is in it.
+    /// Inclusive lower bound.
     pub from_ns: f64,
-    /// Where the next one begins.
+    /// Exclusive upper bound.
     pub to_ns: f64,
-    /// How many are in it.
+    /// Number of durations.
     pub count: u64,
 }
 
-/// Durations of one kind, added one by one: what there is to know of them comes out.
+/// Collects durations one by one and computes their figures.
 #[derive(Debug, Default)]
 pub struct Durations {
     samples: Samples,
     budget: Budget,
 }
 
-/// Figures of durations; the same as those of a [`super::SpanRow`].
+/// Figures of durations, the same as in a [`super::SpanRow`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
-    /// How many.
+    /// Number of durations.
     pub calls: u64,
-    /// All together.
+    /// Sum.
     pub total_ns: u64,
     /// The shortest.
     pub min_ns: u64,
     /// The mean.
     pub mean_ns: f64,
-    /// Median, and what 95 and 99 of 100 do not pass.
+    /// Median, 95th and 99th percentile.
     pub quantiles_ns: Option<[f64; 3]>,
     /// The longest.
     pub max_ns: u64,
     /// Whether the quantiles are exact.
     pub is_exact: bool,
-    /// How they are distributed.
+    /// The distribution.
     pub histogram: Histogram,
 }
 
 impl Durations {
-    /// Adds one.
+    /// Adds a duration.
     #[inline]
     pub fn push(&mut self, dur_ns: u64) {
         self.samples.push(dur_ns, &mut self.budget);
     }
 
-    /// The figures, with so many bins.
+    /// The figures, with a histogram of this many bins.
     pub fn finish(&self, bins: usize) -> Measured {
         let (sums, quantiles_ns) = self.samples.summary([0.5, 0.95, 0.99]);
         if sums.count == 0 {
@@ -79,9 +79,9 @@ impl Durations {
 }
 
 impl Histogram {
-    /// As many as a terminal has room for.
+    /// Number of bins that fit on a terminal.
     pub const BINS: usize = 20;
-    /// As many as fit next to a name.
+    /// Number of bins that fit next to a name.
     pub const SMALL_BINS: usize = 12;
 
     pub(super) fn of(samples: &Samples, min_ns: u64, max_ns: u64, bins: usize) -> Self {
@@ -101,7 +101,7 @@ impl Histogram {
     }
 }
 
-/// Edges are whole nanoseconds; the last is behind the longest.
+/// Edges are whole nanoseconds; the last one is past the longest duration.
 fn edge_at(edge: usize, bins: usize, min: f64, max: f64, is_logarithmic: bool) -> f64 {
     let part = edge as f64 / bins as f64;
     let (low, high) = (min, max + 1.0);

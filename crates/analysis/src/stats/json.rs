@@ -1,11 +1,11 @@
-//! Statistics for programs.
+//! Statistics as JSON.
 
 use serde_json::{Map, Value as Json, json};
 
 use super::{Report, SpanRow};
 
 impl Report {
-    /// As it is written for programs; of each list but the threads the first `limit` rows.
+    /// The report as JSON, with the first `limit` rows of each list except threads.
     pub fn to_json(&self, limit: usize) -> Json {
         let mut object = json!({
             "self_ns": self.self_ns,
@@ -47,7 +47,7 @@ impl Report {
     }
 }
 
-/// Only what tells groups apart is there besides the figures.
+/// Besides the figures, contains only the keys that distinguish groups.
 fn span(row: &SpanRow) -> Json {
     let mut object = Map::new();
     object.insert("name".to_owned(), row.name.as_str().into());

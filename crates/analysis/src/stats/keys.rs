@@ -1,11 +1,11 @@
-//! Groups of spans, found by what tells them apart.
+//! Groups of spans, found by key.
 
 use hashbrown::HashMap;
 use traceloom_passes::NO_NUMBER;
 
 use crate::group::Group;
 
-/// What tells a group apart; [`NO_NUMBER`] for what does not.
+/// The key of a group; [`NO_NUMBER`] for columns that are not part of the key.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(crate) struct Key {
     pub(crate) name: u32,
@@ -35,16 +35,16 @@ impl Key {
 #[derive(Debug)]
 pub(crate) struct Groups {
     pub(super) list: Vec<(Key, Group)>,
-    /// The group of a name that nothing else tells apart.
+    /// Groups whose only key is the name, by name.
     by_name: Vec<u32>,
     by_key: HashMap<Key, u32>,
     last: (Key, u32),
     most: usize,
-    /// Spans in the group of those that came too late.
+    /// Number of spans in the group of all others.
     pub(super) merged: u64,
 }
 
-/// The group for what came after the last group that there is room for.
+/// The group of all others, used after the max number of groups.
 pub(super) const OTHER: Key = Key {
     name: NO_NUMBER,
     thread: NO_NUMBER,
@@ -61,7 +61,7 @@ impl Groups {
         Self { list, by_name: Vec::new(), by_key: HashMap::new(), last: (OTHER, 0), most, merged: 0 }
     }
 
-    /// The group of a name that nothing else tells apart: an index.
+    /// The group of a name without other keys.
     #[inline]
     pub(crate) fn of_name(&mut self, name: u32) -> &mut Group {
         let place = match self.by_name.get(name as usize) {
@@ -77,7 +77,7 @@ impl Groups {
             self.by_name.resize(name as usize + 1, NO_NUMBER);
         }
         let place = self.add(Key::of_name(name));
-        // Further spans of a name that came too late are looked up again, so that they are counted.
+        // Further spans of a name without a group are looked up again, so that they are counted.
         if place != 0 {
             self.by_name[name as usize] = place;
         }
@@ -94,7 +94,7 @@ impl Groups {
                 Some(place) => *place,
                 None => self.add_key(key),
             };
-            // The group of all others has no key of its own: it must not be taken for one that was found.
+            // The group of all others has no key, so it must not be cached as the group of this key.
             self.last = if place == 0 { (OTHER, 0) } else { (key, place) };
             return &mut self.list[place as usize].1;
         }
@@ -119,7 +119,7 @@ impl Groups {
         self.list.len() as u32 - 1
     }
 
-    /// The groups that hold anything.
+    /// The nonempty groups.
     pub(crate) fn into_filled(self) -> impl Iterator<Item = (Key, Group)> {
         self.list.into_iter().filter(|(_, group)| !group.is_empty())
     }

@@ -1,4 +1,4 @@
-//! `stats`: how often, how long, how much of the whole.
+//! `stats`: calls, times and shares by name.
 
 mod histogram;
 mod json;
@@ -35,7 +35,7 @@ use crate::{
     threads::{ThreadRows, Threads},
 };
 
-// Columns that only some questions need are apart: parents, for one, cost a tree to find.
+// Columns that only some options need are separate; for example, finding parents needs a tree.
 select! { struct Spans of spans { thread_id, dur_ns, self_ns, name, category } }
 select! { struct SpanTimes of spans { ts_ns } }
 select! { struct SpanFiles of spans { file, line } }
@@ -45,7 +45,7 @@ select! { struct EventPlaces of events { ts_ns, thread_id } }
 select! { struct Switches of switches { ts_ns, dur_ns, thread_id } }
 select! { struct Calls of calls { callee, count, incl_ns, excl_ns } }
 
-/// Statistics of traces, together; each source is one trace, with its times on the axis of all.
+/// Statistics of several traces; each source is one trace, with its times on the common axis.
 pub fn of_traces(traces: impl IntoIterator<Item = impl TableSource>, options: &Options) -> Result<Report> {
     let narrow = Filter::in_range(options.range);
     let mut stats = Stats::new(options.clone());
@@ -76,13 +76,13 @@ pub struct Stats {
     calls: HashMap<u32, Sums>,
     pairs: Option<Pairs>,
     places: Places,
-    /// The frames of the traces before, and of this one.
+    /// The frames of all traces so far.
     frames: Vec<Frame>,
     first_frame: u32,
     traces: u32,
-    /// What counts of this trace.
+    /// The rows of this trace that count.
     rows: RowFilter,
-    /// Only the names tell spans apart, and all of them count.
+    /// Spans are grouped only by name, and all of them count.
     is_plain: bool,
 }
 
@@ -98,7 +98,7 @@ struct NameColumns {
 }
 
 impl Stats {
-    /// Nothing yet.
+    /// Creates an empty sink.
     pub fn new(options: Options) -> Self {
         Self {
             names: Interner::default(),
@@ -120,12 +120,13 @@ impl Stats {
         }
     }
 
-    /// The next trace comes.
+    /// Starts the next trace.
     pub fn begin(&mut self) {
         self.begin_within(&Filter::default());
     }
 
-    /// The next trace comes, of which only this part counts: traces that lie elsewhere on an axis need parts of their own.
+    /// Starts the next trace, of which only this part counts; traces with different offsets on the axis need different
+    /// parts.
     pub fn begin_within(&mut self, part: &Filter) {
         self.rows = RowFilter::new(part, self.options.range);
         self.is_plain = self.options.is_plain() && self.rows.is_everything();
@@ -133,20 +134,20 @@ impl Stats {
         self.places = Places::default();
     }
 
-    /// A sink for a first look at the trace; none where it is not needed.
+    /// A sink for a first pass over the trace; `None` if it is not needed.
     pub fn survey(&mut self) -> Option<Survey> {
         let (parents, frames) = (self.options.has(By::Parent), self.options.has(By::Frame));
         (parents || frames).then(|| Survey::new(std::mem::take(&mut self.names), parents, frames))
     }
 
-    /// Takes what the first look showed.
+    /// Takes the result of the first pass.
     pub fn surveyed(&mut self, survey: Survey) {
         (self.places, self.names) = survey.finish();
         self.first_frame = self.frames.len() as u32;
         self.frames.extend_from_slice(&self.places.frames);
     }
 
-    /// The answer.
+    /// The report.
     pub fn finish(self) -> Report {
         rows::report(self)
     }
@@ -172,7 +173,7 @@ impl Stats {
         Ok(())
     }
 
-    /// The common case, in one pass: only names tell spans apart, and all are closed.
+    /// The common case, in one pass: spans are grouped only by name, and all are closed.
     fn plain_spans(&mut self, view: &Spans<'_>, durs: &[i64], owns: &[i64]) {
         let trace = self.trace();
         let Self { names, columns, groups, budget, threads, .. } = self;
@@ -280,7 +281,7 @@ impl Stats {
         let numbers = self.columns.event.of(view.name.values(), &mut self.names);
         let categories = self.columns.event_category.of(view.category.values(), &mut self.names);
         let by_thread = self.options.has(By::Thread);
-        // Events of one name often come together.
+        // Events of one name are often adjacent.
         let (mut last, mut count) = ((NO_NUMBER, NO_NUMBER, NO_NUMBER), 0);
         for row in 0..view.rows {
             let name = numbers[view.name.keys()[row] as usize];
@@ -323,7 +324,7 @@ impl Stats {
         }
     }
 
-    /// The columns of spans that tell them apart.
+    /// The columns of the grouping keys.
     fn span_columns(&self) -> Wanted {
         let has = |by| self.options.has(by);
         let some = |columns: Columns, is_wanted: bool| if is_wanted { columns } else { Columns::NONE };
@@ -348,7 +349,7 @@ impl TableSink for Stats {
             Table::Events => self.event_columns().columns(table),
             Table::Switches => Switches::COLUMNS,
             Table::Threads => ThreadRows::COLUMNS,
-            // Sums of the whole trace have no times: they are not of a range.
+            // Sums of the whole trace have no times, so they cannot be limited to a range.
             Table::Calls if !self.rows.has_range() => Calls::COLUMNS,
             _ => Columns::NONE,
         }
@@ -371,7 +372,7 @@ impl TableSink for Stats {
     }
 }
 
-/// Rows of one thread come together; most batches hold one thread only, and to see that takes no branch for each row.
+/// Rows of one thread are adjacent; most batches hold only one thread, which is checked without a branch per row.
 fn runs(threads: &[i64]) -> impl Iterator<Item = &[i64]> {
     let first = threads.first().copied().unwrap_or(0);
     let differs = threads.iter().fold(0, |differs, thread| differs | (thread ^ first)) != 0;
@@ -379,7 +380,7 @@ fn runs(threads: &[i64]) -> impl Iterator<Item = &[i64]> {
     whole.into_iter().filter(|run| !run.is_empty()).chain(mixed.chunk_by(|one, other| one == other))
 }
 
-/// Frames and ranges lie across the spans of the threads: their time is counted there already.
+/// Frames and ranges overlap the spans of the threads, where their time is already counted.
 fn is_overlay(category: Option<&str>) -> bool {
     matches!(category.and_then(SpanCategory::of), Some(SpanCategory::Frame | SpanCategory::Range))
 }

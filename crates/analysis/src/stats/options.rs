@@ -1,27 +1,27 @@
-//! What statistics are asked for.
+//! Options of the statistics.
 
 use traceloom_core::TimeRange;
 
-/// How to count.
+/// Options of the statistics.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What tells groups apart, besides the name.
+    /// Grouping keys in addition to the name.
     pub by: Vec<By>,
-    /// Only spans that start in it.
+    /// Only spans that start in this range.
     pub range: TimeRange,
-    /// Only what has one of these names; all where none is given.
+    /// Only rows with one of these names; all if empty.
     pub names: Vec<String>,
-    /// Order of the rows, the largest first.
+    /// Sort key of the rows, largest first.
     pub sort: Sort,
-    /// A name whose durations are wanted as a histogram.
+    /// A name whose durations are shown as a histogram.
     pub histogram: Option<String>,
-    /// How many of the first rows get a small histogram of their durations.
+    /// Number of first rows that get a small histogram of their durations.
     pub histograms: usize,
-    /// A value and the spans that it is told of.
+    /// A value and the spans to correlate it with.
     pub relation: Option<Pairing>,
-    /// Bytes that samples for quantiles may take; beyond it quantiles are estimated.
+    /// Memory limit for the samples of percentiles, in bytes; beyond it, percentiles are estimated.
     pub sample_bytes: usize,
-    /// Groups that are told apart; what comes later is counted together.
+    /// Max number of groups; later ones are counted together.
     pub groups: usize,
 }
 
@@ -47,7 +47,7 @@ impl Options {
         self.names.is_empty() || name.is_some_and(|name| self.names.iter().any(|one| one == name))
     }
 
-    /// Only the names tell spans apart, and all of them count.
+    /// Whether spans are grouped only by name, and all of them count.
     pub(super) fn is_plain(&self) -> bool {
         self.by.is_empty() && self.range.is_all() && self.names.is_empty() && self.relation.is_none()
     }
@@ -57,24 +57,24 @@ impl Options {
     }
 }
 
-/// What tells groups apart.
+/// Grouping keys.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum By {
     /// `block`, `call`, `scope`, `frame`, `range`.
     Category,
     /// Source file.
     File,
-    /// The frame around it: a `frame` of the trace, or else the outermost span of its thread.
+    /// The enclosing frame: a `frame` of the trace, or else the outermost span of the thread.
     Frame,
     /// Source file and line.
     Line,
-    /// The name of the span around it.
+    /// The name of the enclosing span.
     Parent,
-    /// Its thread.
+    /// Thread.
     Thread,
 }
 
-/// What rows are sorted by.
+/// The sort key of rows.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Sort {
     /// Number of spans.
@@ -83,21 +83,21 @@ pub enum Sort {
     Max,
     /// Mean duration.
     Mean,
-    /// In the order of the alphabet.
+    /// Name, in alphabetical order.
     Name,
     /// Median.
     P50,
-    /// 95 of 100 are not longer.
+    /// 95th percentile.
     P95,
-    /// 99 of 100 are not longer.
+    /// 99th percentile.
     P99,
-    /// Time without what is inside.
+    /// Self time.
     SelfTime,
-    /// Time with what is inside.
+    /// Total time.
     Total,
 }
 
-/// Which values are compared with which durations.
+/// The values and durations to correlate.
 #[derive(Clone, Debug)]
 pub struct Pairing {
     /// Name of the value.

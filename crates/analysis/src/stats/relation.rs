@@ -1,4 +1,4 @@
-//! Values against the durations of the spans that they lie in.
+//! Correlates values with the durations of their enclosing spans.
 
 use super::report::{Complexity, Fit, Pair, Relation};
 use crate::threads::Threads;
@@ -11,12 +11,12 @@ pub(super) struct Pairs {
     left_out: u64,
 }
 
-/// Most values and most spans that are kept.
+/// Max number of values and of spans that are kept.
 const MOST: usize = 4 << 20;
-/// More points are no better picture.
+/// Max number of points to plot.
 const MOST_POINTS: usize = 2_000;
 
-/// Some of many points, at equal distances.
+/// A subset of points at regular intervals.
 #[derive(Debug)]
 struct Spread {
     points: Vec<Pair>,
@@ -56,10 +56,10 @@ impl Pairs {
         }
     }
 
-    /// Pairs each value with the innermost span around it.
+    /// Pairs each value with its innermost enclosing span.
     pub(super) fn finish(mut self, threads: &Threads) -> Relation {
         self.values.sort_unstable_by(|one, other| one.0.cmp(&other.0).then(one.1.cmp(&other.1)));
-        // Of spans that begin together the longest is the outer one.
+        // If spans start together, the longest is the outer one.
         self.spans.sort_unstable_by_key(|(thread, ts_ns, dur_ns)| (*thread, *ts_ns, std::cmp::Reverse(*dur_ns)));
         let mut pairs: Vec<(f64, f64)> = Vec::new();
         let trace_of = |thread: u32| threads.list.get(thread as usize).map_or(0, |thread| thread.trace);
@@ -82,7 +82,7 @@ impl Pairs {
     }
 }
 
-/// Pairs that say anything about a law.
+/// Minimum number of pairs to fit a law.
 const ENOUGH: usize = 3;
 
 fn fit(pairs: &[(f64, f64)]) -> Option<Fit> {
@@ -90,7 +90,7 @@ fn fit(pairs: &[(f64, f64)]) -> Option<Fit> {
     let laws = LAWS.iter().filter_map(|(complexity, law)| Some((*complexity, regression(pairs, law)?)));
     let rising = laws.filter(|(_, line)| line.slope > 0.0);
     let best = rising.max_by(|(_, one), (_, other)| one.r2.total_cmp(&other.r2));
-    // What explains less than a third of the scatter explains nothing.
+    // A law that explains less than a third of the variance is not used.
     let best = best.filter(|(_, line)| line.r2 >= 1.0 / 3.0);
     let (complexity, r2) = best.map_or((Complexity::Constant, None), |(complexity, line)| (complexity, Some(line.r2)));
     let correlation = line.r2.sqrt().copysign(line.slope);
@@ -99,7 +99,7 @@ fn fit(pairs: &[(f64, f64)]) -> Option<Fit> {
 
 type Law = fn(f64) -> f64;
 
-/// The plainest last: of two that fit alike the last wins.
+/// The simplest law last: of two equal fits, the last one wins.
 static LAWS: &[(Complexity, Law)] = &[
     (Complexity::Exponential, f64::exp2),
     (Complexity::Cubic, |n| n * n * n),
@@ -115,7 +115,7 @@ struct Line {
     r2: f64,
 }
 
-/// The straight line of least squares; none where too little is known or a law has no number for it.
+/// Least-squares line; `None` if there are too few pairs or the law is undefined for a value.
 fn regression(pairs: &[(f64, f64)], law: impl Fn(f64) -> f64) -> Option<Line> {
     if pairs.len() < ENOUGH {
         return None;

@@ -1,56 +1,56 @@
-//! The answer, as plain data.
+//! The report, as plain data.
 
 use super::histogram::Histogram;
 
 /// Statistics of one trace or of several together.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// Spans, one row for each group.
+    /// Spans, one row per group.
     pub spans: Vec<SpanRow>,
-    /// Functions as the profiler added them up, where a trace has sums instead of spans.
+    /// Functions with the totals of the profiler, if a trace has sums instead of spans.
     pub calls: Vec<CallRow>,
     /// Points in time, by name.
     pub events: Vec<EventRow>,
     /// Values, by name.
     pub values: Vec<ValueRow>,
-    /// Threads, the busiest first.
+    /// Threads, busiest first.
     pub threads: Vec<ThreadRow>,
-    /// The durations of the name that was asked for.
+    /// The histogram of the requested name.
     pub histogram: Option<Histogram>,
-    /// The values and durations that were asked for.
+    /// The requested correlation of values and durations.
     pub relation: Option<Relation>,
-    /// Time of all spans, without what lies inside others: the whole that shares are parts of.
+    /// Self time of all spans; shares are relative to it.
     pub self_ns: u64,
     /// Spans that were counted together as `(other)`, because there are too many groups.
     pub merged: u64,
 }
 
-/// What is known of one group of spans.
+/// The figures of one group of spans.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SpanRow {
     /// The name.
     pub name: String,
-    /// The thread, where it tells groups apart.
+    /// The thread, if it is a grouping key.
     pub thread: Option<String>,
-    /// The number of the thread, which stays the same where names are not unique.
+    /// The id of the thread, which is unique even if names are not.
     pub tid: Option<u64>,
-    /// The source file, where it tells groups apart and is known.
+    /// The source file, if it is a grouping key and known.
     pub file: Option<String>,
-    /// The source line, where it tells groups apart and is known.
+    /// The source line, if it is a grouping key and known.
     pub line: Option<u32>,
-    /// The category, where it tells groups apart; always for frames and ranges.
+    /// The category, if it is a grouping key; always present for frames and ranges.
     pub category: Option<String>,
-    /// The name of the span around it, where it tells groups apart and there is one.
+    /// The name of the enclosing span, if it is a grouping key and there is one.
     pub parent: Option<String>,
-    /// The frame around it, where it tells groups apart and there is one.
+    /// The enclosing frame, if it is a grouping key and there is one.
     pub frame: Option<FrameOf>,
-    /// Spans that were closed.
+    /// Number of closed spans.
     pub calls: u64,
-    /// Spans that were never closed: they have no time and are in none of the figures.
+    /// Number of spans that were never closed, which have no time and are not part of the other figures.
     pub unclosed: u64,
-    /// Time with what lies inside.
+    /// Total time.
     pub total_ns: u64,
-    /// Time without.
+    /// Self time.
     pub self_ns: u64,
     /// The shortest.
     pub min_ns: u64,
@@ -58,45 +58,45 @@ pub struct SpanRow {
     pub mean_ns: f64,
     /// The median.
     pub p50_ns: Option<f64>,
-    /// 95 of 100 are not longer.
+    /// 95th percentile.
     pub p95_ns: Option<f64>,
-    /// 99 of 100 are not longer.
+    /// 99th percentile.
     pub p99_ns: Option<f64>,
     /// The longest.
     pub max_ns: u64,
-    /// Self time as a part of the self time of all; none for frames and ranges, which lie across the others.
+    /// Share of the self time of all spans; `None` for frames and ranges, which overlap the other spans.
     pub share: Option<f64>,
-    /// Whether the quantiles are exact.
+    /// Whether the percentiles are exact.
     pub is_exact: bool,
-    /// Its durations by length, for the first rows if the options ask for it.
+    /// Histogram of its durations, for the first rows if requested by the options.
     pub histogram: Option<Histogram>,
 }
 
 /// One frame.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct FrameOf {
-    /// Its number in the trace, from 0.
+    /// Index in the trace, from 0.
     pub number: u32,
-    /// Its name.
+    /// Name of the frame.
     pub name: String,
-    /// When it began.
+    /// Start time.
     pub ts_ns: i64,
 }
 
-/// A function with the sums of its profiler.
+/// A function with the totals of its profiler.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallRow {
     /// The function.
     pub name: String,
     /// Calls.
     pub calls: u64,
-    /// Time with what it called.
+    /// Total time.
     pub total_ns: u64,
-    /// Time without.
+    /// Self time.
     pub self_ns: u64,
-    /// Mean of the total.
+    /// Mean total time per call.
     pub mean_ns: f64,
-    /// Self time as a part of that of all.
+    /// Share of the self time of all functions.
     pub share: f64,
 }
 
@@ -105,13 +105,13 @@ pub struct CallRow {
 pub struct EventRow {
     /// The name.
     pub name: String,
-    /// What kind of point, in the words of the table.
+    /// The category from the table.
     pub category: String,
-    /// The thread, where it tells groups apart.
+    /// The thread, if it is a grouping key.
     pub thread: Option<String>,
-    /// The number of the thread.
+    /// The id of the thread.
     pub tid: Option<u64>,
-    /// How many.
+    /// Number of points.
     pub count: u64,
 }
 
@@ -120,70 +120,70 @@ pub struct EventRow {
 pub struct ValueRow {
     /// The name.
     pub name: String,
-    /// Numbers.
+    /// Number of numeric values.
     pub count: u64,
-    /// What is no number: texts, and not-a-number.
+    /// Number of other values: text and NaN.
     pub others: u64,
-    /// The least.
+    /// The smallest.
     pub min: Option<f64>,
     /// The mean.
     pub mean: Option<f64>,
     /// The median.
     pub p50: Option<f64>,
-    /// 95 of 100 are not greater.
+    /// 95th percentile.
     pub p95: Option<f64>,
-    /// 99 of 100 are not greater.
+    /// 99th percentile.
     pub p99: Option<f64>,
-    /// The greatest.
+    /// The largest.
     pub max: Option<f64>,
-    /// The earliest.
+    /// The first value.
     pub first: Option<f64>,
-    /// The latest.
+    /// The last value.
     pub last: Option<f64>,
-    /// Whether the quantiles are exact.
+    /// Whether the percentiles are exact.
     pub is_exact: bool,
 }
 
-/// What a thread did.
+/// The activity of a thread.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ThreadRow {
-    /// Its name, or else its number.
+    /// Name of the thread, or else its id.
     pub name: String,
-    /// Its number.
+    /// Id of the thread.
     pub tid: Option<u64>,
-    /// Number of the trace, in the order given.
+    /// Index of the trace, in the order given.
     pub trace: u32,
-    /// Spans on it.
+    /// Number of spans.
     pub spans: u64,
-    /// Time inside of spans.
+    /// Time inside spans.
     pub busy_ns: u64,
-    /// How often it was taken off the processor.
+    /// Number of times the thread was taken off the processor.
     pub switches: u64,
-    /// How long it was off.
+    /// Time off the processor.
     pub off_cpu_ns: u64,
 }
 
-/// Values against durations.
+/// Correlation of values and durations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Relation {
-    /// Values that lie in a span.
+    /// Number of values inside a span.
     pub pairs: u64,
-    /// Values and spans that there was no room for.
+    /// Number of values and spans that did not fit into memory.
     pub left_out: u64,
-    /// What connects them; none where there are too few, or all values are the same.
+    /// The fitted law; `None` if there are too few values or all are equal.
     pub fit: Option<Fit>,
-    /// Some of the pairs, spread evenly over all of them: enough for a picture.
+    /// A subset of the pairs at regular intervals, for plotting.
     pub points: Vec<Pair>,
 }
 
-/// A value, and the span that it lies in.
+/// A value and its enclosing span.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
-    /// Number of the trace, in the order given.
+    /// Index of the trace, in the order given.
     pub trace: u32,
-    /// When the span began.
+    /// Start time of the span.
     pub ts_ns: i64,
-    /// How long it took.
+    /// Duration of the span.
     pub dur_ns: i64,
     /// The value.
     pub value: f64,
@@ -194,37 +194,37 @@ pub struct Pair {
 pub struct Fit {
     /// Pearson's coefficient, from -1 to 1.
     pub correlation: f64,
-    /// Nanoseconds for each unit of the value, on the straight line of least squares.
+    /// Nanoseconds per unit of the value, on the least-squares line.
     pub slope_ns: f64,
-    /// Where that line begins.
+    /// Intercept of that line.
     pub intercept_ns: f64,
-    /// The law that fits best.
+    /// The best-fitting law.
     pub complexity: Complexity,
-    /// The part of the scatter that the law explains.
+    /// The share of the variance that the law explains.
     pub r2: Option<f64>,
 }
 
 /// How durations grow with a value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Complexity {
-    /// Not at all.
+    /// Constant.
     Constant,
-    /// With its cube.
+    /// Cubic.
     Cubic,
-    /// They double with each unit.
+    /// Exponential: durations double with each unit.
     Exponential,
-    /// In proportion.
+    /// Linear.
     Linear,
-    /// With the value times its logarithm.
+    /// Value times its logarithm.
     LinearLogarithmic,
-    /// With its logarithm.
+    /// Logarithmic.
     Logarithmic,
-    /// With its square.
+    /// Quadratic.
     Quadratic,
 }
 
 impl Complexity {
-    /// As it is written.
+    /// The law in O notation.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Constant => "O(1)",

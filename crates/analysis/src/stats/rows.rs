@@ -1,4 +1,4 @@
-//! From sums to the rows of the report.
+//! Builds the rows of the report from sums.
 
 use std::cmp::Ordering;
 
@@ -17,7 +17,7 @@ use crate::{
     threads::{Thread, Threads},
 };
 
-/// What a profiler added up for one function.
+/// The totals of one function from the profiler.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sums {
     calls: u64,
@@ -79,7 +79,7 @@ pub(super) fn report(stats: Stats) -> Report {
     }
 }
 
-/// The durations of a name; where several groups have it, those of the one with most calls.
+/// The durations of a name; if several groups have it, of the one with the most calls.
 fn of_name(groups: &[(Key, Group)], names: &Interner, wanted: &str) -> Option<Histogram> {
     let of_name = groups.iter().filter(|(key, group)| names.get(key.name) == Some(wanted) && !group.samples.is_empty());
     let (sums, group) = of_name.map(|(_, group)| (group.sums(), group)).max_by_key(|(sums, _)| sums.count)?;
@@ -172,8 +172,7 @@ fn part(of: u64, all: u64) -> f64 {
     if all == 0 { 0.0 } else { of as f64 / all as f64 }
 }
 
-/// The largest first; what is equal stands in the order of the alphabet, so that the order does not depend on the
-/// order of the file.
+/// Largest first; equal rows are sorted by name, so that the order does not depend on the file.
 fn sort(rows: &mut [(SpanRow, &Group)], by: Sort) {
     let known = |value: Option<f64>| value.unwrap_or(-1.0);
     let larger = |one: &SpanRow, other: &SpanRow| -> Ordering {

@@ -1,6 +1,6 @@
-//! What has to be known of a whole trace before its spans can be told apart by parent or frame.
+//! Facts about a whole trace that are needed to group its spans by parent or frame.
 //!
-//! A span may come before its parent, because some formats store the ends: so the trace is read twice.
+//! A span may come before its parent, because some formats store spans when they end, so the trace is read twice.
 
 use arrow_array::RecordBatch;
 use hashbrown::HashMap;
@@ -11,7 +11,7 @@ use traceloom_passes::{Interner, NO_NUMBER, Translation, Words};
 select! { struct Named of spans { id, name } }
 select! { struct Placed of spans { thread_id, depth, ts_ns, dur_ns, category } }
 
-/// A first look at the spans of one trace.
+/// A first pass over the spans of one trace.
 #[derive(Debug, Default)]
 pub struct Survey {
     wants_names: bool,
@@ -24,7 +24,7 @@ pub struct Survey {
     frames: Vec<Frame>,
 }
 
-/// A stretch that counts as one.
+/// A frame.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Frame {
     pub(super) thread_id: i64,
@@ -33,7 +33,7 @@ pub(super) struct Frame {
     pub(super) name: u32,
 }
 
-/// The name of each span by its id, which most formats count up from 0.
+/// The name of each span by its id; most formats number spans from 0.
 #[derive(Debug, Default)]
 struct SpanNames {
     dense: Vec<u32>,
@@ -41,7 +41,7 @@ struct SpanNames {
     rows: usize,
 }
 
-/// Ids may run this much ahead of the rows and still be taken as counted up: other tables share the numbers.
+/// Ids may be this far ahead of the row count and still be treated as dense, because other tables share the ids.
 const AHEAD: usize = 1 << 16;
 
 impl SpanNames {
@@ -71,7 +71,7 @@ impl Survey {
         Self { wants_names, wants_frames, names, ..Self::default() }
     }
 
-    /// The facts, sorted, and the names that were lent.
+    /// The sorted facts, and the borrowed names.
     pub(super) fn finish(self) -> (Places, Interner) {
         let is_framed = !self.frames.is_empty();
         let mut frames = if is_framed { self.frames } else { self.outermost };
@@ -122,22 +122,22 @@ impl TableSink for Survey {
     }
 }
 
-/// Where spans stand in their trace.
+/// The parents and frames of spans.
 #[derive(Debug, Default)]
 pub(super) struct Places {
     by_id: SpanNames,
     pub(super) frames: Vec<Frame>,
-    /// Whether the trace itself has frames; they hold for all threads.
+    /// Whether the trace has frames, which apply to all threads.
     is_framed: bool,
 }
 
 impl Places {
-    /// The name of the span around one.
+    /// The name of the enclosing span.
     pub(super) fn parent(&self, parent_id: Option<i64>) -> u32 {
         parent_id.map_or(NO_NUMBER, |id| self.by_id.get(id))
     }
 
-    /// The number of the frame that was on at a time; [`NO_NUMBER`] between frames.
+    /// The number of the frame at a time; [`NO_NUMBER`] between frames.
     pub(super) fn frame(&self, thread_id: i64, ts_ns: i64) -> u32 {
         let key = |frame: &Frame| (if self.is_framed { 0 } else { frame.thread_id }, frame.ts_ns);
         let wanted = (if self.is_framed { 0 } else { thread_id }, ts_ns);

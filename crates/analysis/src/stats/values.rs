@@ -11,7 +11,7 @@ select! { pub(super) struct Counters of counters { ts_ns, thread_id, name, value
 #[derive(Debug, Default)]
 pub(super) struct Values {
     column: Translation,
-    /// The place of each name in `series`.
+    /// The index of each name in `series`.
     by_name: Vec<u32>,
     series: Vec<(u32, Series)>,
 }
@@ -19,7 +19,7 @@ pub(super) struct Values {
 #[derive(Debug)]
 struct Series {
     count: u64,
-    /// Values that are text, or no number.
+    /// Number of values that are text or NaN.
     others: u64,
     sum: f64,
     min: f64,
@@ -65,7 +65,7 @@ impl Series {
 }
 
 impl Values {
-    /// Adds the rows of a batch that `takes` name, time and thread.
+    /// Adds the rows of a batch whose name, time and thread `takes` accepts.
     pub(super) fn add(
         &mut self,
         view: &Counters<'_>,
@@ -91,7 +91,7 @@ impl Values {
         }
     }
 
-    /// One row for each name, in the order of the alphabet.
+    /// One row per name, in alphabetical order.
     pub(super) fn finish(self, names: &Interner) -> Vec<ValueRow> {
         let rows = self.series.into_iter().map(|(name, series)| {
             let quantiles = series.samples.quantiles([0.5, 0.95, 0.99]);

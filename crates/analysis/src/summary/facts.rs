@@ -1,4 +1,4 @@
-//! What a file is, how much is in it, and what is wrong with it.
+//! The format, contents and problems of a file.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ select! {
 }
 select! { struct Findings of findings { code, severity, position, message } }
 
-/// Tables whose rows tell how much is in a trace; the others describe these.
+/// Tables whose rows count as contents of a trace; the others describe these.
 static COUNTED: &[Table] = &[
     Table::Processes,
     Table::Threads,
@@ -91,7 +91,7 @@ impl Facts {
     }
 }
 
-/// Whether a problem means that records are missing; one of the compression always does.
+/// Whether a problem means that records are missing; a compression problem always does.
 fn is_missing(problem: &Problem) -> bool {
     let formats = traceloom_open::FORMATS.iter().flat_map(|format| format.rules());
     let mut rules = formats.chain(traceloom_mapping::RULES);

@@ -14,11 +14,11 @@ use crate::advise::LogLevel as Level;
 select! { struct Rows of logs { id, ts_ns, level_name, file, line, format } }
 select! { struct Texts of logs { id, ts_ns, level_name, file, line, message } }
 
-/// Sites that are distinguished.
+/// Max number of sites that are distinguished.
 const MAX_SITES: usize = 1 << 14;
-/// Errors that are listed from the start, and from the end.
+/// Number of errors listed from the start and from the end.
 const ERRORS: usize = 5;
-/// Characters of a line that are kept.
+/// Max number of characters of a line that are kept.
 const MAX_TEXT: usize = 300;
 
 #[derive(Debug, Default)]
@@ -68,7 +68,7 @@ impl Logs {
         self.last.push_back(error);
     }
 
-    /// The summary, if there are lines; the texts of the errors take another look.
+    /// The summary, if there are lines; the texts of the errors need another pass.
     pub(super) fn finish(self, trace: &dyn TableSource) -> Result<Option<LogSummary>> {
         if self.lines == 0 {
             return Ok(None);
@@ -128,7 +128,7 @@ impl TableSink for Logs {
     }
 }
 
-/// The lines of these rows; texts are only made where they are shown, because that is slow.
+/// The lines of these rows; texts are rendered only if they are shown, because that is slow.
 fn texts(trace: &dyn TableSource, wanted: &[(i64, Option<i64>)]) -> Result<Vec<ErrorLine>> {
     if wanted.is_empty() {
         return Ok(Vec::new());

@@ -1,7 +1,6 @@
-//! `summary`: what matters first about a trace, for the program, reports, the page and assistants alike.
+//! `summary`: the most important facts about a trace, for the program, reports, the page and assistants.
 //!
-//! One walk over the tables serves facts, advice, statistics, memory and logs; only what it made suspicious is looked at
-//! again.
+//! One pass over the tables computes facts, advice, statistics, memory and logs; only suspicious parts are read again.
 
 mod facts;
 mod logs;
@@ -23,9 +22,9 @@ use crate::{
     stats::{self, Histogram, Stats},
 };
 
-/// Rows of each list.
+/// Rows per list.
 const ROWS: usize = 20;
-/// Frames that are kept of a stack.
+/// Max number of frames kept per stack.
 const FRAMES: usize = 6;
 
 /// Summarizes one trace.
@@ -35,7 +34,7 @@ pub fn of_trace(trace: &dyn TableSource, options: &advise::Options) -> Result<Su
     first.finish(trace, options)
 }
 
-/// The first walk: other sinks may share it, see [`Together`].
+/// The first pass; other sinks may share it, see [`Together`].
 ///
 /// `batch* finish`, with the tables of one trace.
 #[derive(Debug)]
@@ -62,7 +61,7 @@ impl Default for Summarizer {
 }
 
 impl Summarizer {
-    /// The summary; the trace is read again only if something in it needs a second look.
+    /// The summary; the trace is read again only if something in it needs a second pass.
     pub fn finish(self, trace: &dyn TableSource, options: &advise::Options) -> Result<Summary> {
         let (about, health) = self.facts.finish();
         let study = advise::study(trace, self.measured, options, true)?;
@@ -114,7 +113,7 @@ impl TableSink for Summarizer {
     }
 }
 
-/// The main finding in one sentence, after a warning if the file is not whole.
+/// The main finding in one sentence, after a warning if the file is incomplete.
 fn verdict(health: &Health, advice: &[Advice]) -> String {
     let file = match health.badge {
         Badge::Fine => "",
@@ -123,8 +122,8 @@ fn verdict(health: &Health, advice: &[Advice]) -> String {
     };
     let serious = advice.iter().filter(|advice| advice.weight < Weight::Low).count();
     let program = match (advice.first(), serious) {
-        (None, _) => "Nothing stands out".to_owned(),
-        (Some(first), 0) => format!("Nothing serious stands out; {}", first.message),
+        (None, _) => "No problems found".to_owned(),
+        (Some(first), 0) => format!("No serious problems; {}", first.message),
         (Some(first), _) => first.message.clone(),
     };
     let more = match serious.saturating_sub(1) {
@@ -135,8 +134,8 @@ fn verdict(health: &Health, advice: &[Advice]) -> String {
     format!("{file}{program}{more}.")
 }
 
-/// The names with the most self time, the number of all names, and their self time; frames and ranges lie across the
-/// others and are not among them.
+/// The names with the most self time, the number of all names, and their self time, without frames and ranges, which
+/// overlap the other spans.
 fn names(stats: &stats::Report) -> (Vec<NameRow>, usize, u64) {
     let spans: Vec<_> = stats.spans.iter().filter(|row| row.share.is_some() && row.calls > 0).collect();
     if spans.is_empty() {

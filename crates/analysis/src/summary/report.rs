@@ -9,24 +9,24 @@ use crate::{
     memory::{Curve, SiteFrame},
 };
 
-/// What matters first about one trace.
+/// The most important facts about one trace.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Summary {
-    /// What the file is.
+    /// Facts about the file.
     #[serde(flatten)]
     pub about: About,
-    /// What is wrong with the file.
+    /// Problems of the file.
     pub health: Health,
     /// The main finding in one sentence.
     pub verdict: String,
-    /// Problems of the program, the most serious first.
+    /// Problems of the program, most serious first.
     pub findings: Vec<Advice>,
     /// The names with the most self time.
     pub names: Vec<NameRow>,
-    /// How many names there are.
+    /// Number of all names.
     pub all_names: usize,
-    /// Self time of all names: the whole that shares are parts of.
+    /// Self time of all names; shares are relative to it.
     pub self_ns: u64,
     /// The busiest threads.
     pub threads: Vec<ThreadUse>,
@@ -38,23 +38,23 @@ pub struct Summary {
     pub logs: Option<LogSummary>,
 }
 
-/// What a file is.
+/// Facts about a file.
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "AboutTrace"))]
 pub struct About {
-    /// Its path.
+    /// Path of the file.
     pub file: String,
-    /// The id of its format.
+    /// Id of the format.
     pub format: String,
-    /// The name of its format.
+    /// Name of the format.
     pub format_name: String,
     /// The version of the format.
     pub version: String,
-    /// The program that wrote it, if the file says so.
+    /// The program that wrote the file, if known.
     pub producer: Option<String>,
-    /// Its size, decompressed.
+    /// Decompressed size.
     pub bytes: u64,
-    /// The clock of its times: `count` means that one unit is shown as one nanosecond.
+    /// The clock of the timestamps; `count` means that one unit is shown as one nanosecond.
     pub clock: String,
     /// The first timestamp.
     pub first_ns: Option<i64>,
@@ -72,7 +72,7 @@ pub struct About {
 pub struct RowCount {
     /// The name of the table.
     pub table: &'static str,
-    /// How many rows it has.
+    /// Number of rows.
     pub rows: u64,
 }
 
@@ -84,22 +84,22 @@ impl fmt::Display for RowCount {
     }
 }
 
-/// Whether the answers can be trusted.
+/// Whether the results are reliable.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub enum Badge {
-    /// Nothing is wrong, or nothing that matters.
+    /// No problems, or only harmless ones.
     #[default]
     Fine,
-    /// The tool of the format refuses the file.
+    /// The format's own tool rejects the file.
     Damaged,
     /// Records are missing.
     DataMissing,
 }
 
 impl Badge {
-    /// The words for people.
+    /// The text for people.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Fine => "fine",
@@ -109,13 +109,13 @@ impl Badge {
     }
 }
 
-/// What is wrong with a file.
+/// The problems of a file.
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Health {
     /// The verdict on the file.
     pub badge: Badge,
-    /// The first problem of each kind, the worst first.
+    /// The first problem of each kind, worst first.
     pub problems: Vec<Problem>,
 }
 
@@ -127,11 +127,11 @@ pub struct Problem {
     pub code: String,
     /// `note`, `warning` or `error`.
     pub severity: String,
-    /// The byte of the first one.
+    /// Byte offset of the first problem.
     pub offset: Option<u64>,
-    /// The sentence of the first one.
+    /// Message of the first problem.
     pub message: String,
-    /// How many were kept of this kind.
+    /// Number of problems of this kind that were kept.
     pub count: u64,
 }
 
@@ -141,21 +141,21 @@ pub struct Problem {
 pub struct NameRow {
     /// The name.
     pub name: String,
-    /// Calls that ended.
+    /// Number of calls that ended.
     pub calls: u64,
-    /// Time with everything inside.
+    /// Total time.
     pub total_ns: u64,
-    /// Time without.
+    /// Self time.
     pub self_ns: u64,
     /// Self time as a share of the self time of all names.
     pub share: f64,
     /// The mean duration.
     pub mean_ns: f64,
-    /// Quantiles and histogram, unless the profiler kept sums only.
+    /// Percentiles and histogram, unless the profiler recorded only sums.
     pub durations: Option<NameDurations>,
 }
 
-/// How the durations of a name are distributed.
+/// The distribution of the durations of a name.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct NameDurations {
@@ -169,25 +169,25 @@ pub struct NameDurations {
     pub p99_ns: f64,
     /// The longest.
     pub max_ns: u64,
-    /// Durations in bins from the shortest to the longest; empty if they are all the same.
+    /// Histogram from the shortest to the longest duration; empty if all are equal.
     pub bins: Vec<u64>,
-    /// Whether bins grow in proportion.
+    /// Whether bins are logarithmic.
     pub is_logarithmic: bool,
 }
 
-/// What a thread did.
+/// The activity of a thread.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ThreadUse {
-    /// Its name, or else its number.
+    /// Name of the thread, or else its id.
     pub name: String,
-    /// Its number.
+    /// Id of the thread.
     pub tid: Option<u64>,
-    /// Spans on it.
+    /// Number of spans.
     pub spans: u64,
     /// Time inside spans.
     pub busy_ns: u64,
-    /// How long it was off the processor, as far as the trace shows it.
+    /// Time off the processor, as far as recorded.
     pub off_cpu_ns: u64,
 }
 
@@ -195,21 +195,21 @@ pub struct ThreadUse {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct MemorySummary {
-    /// Allocations.
+    /// Number of allocations.
     pub allocations: u64,
-    /// Their bytes.
+    /// Bytes allocated.
     pub allocated_bytes: u64,
-    /// The most that was in use.
+    /// Peak usage.
     pub peak_bytes: u64,
-    /// When that was.
+    /// Time of the peak.
     pub peak_ns: i64,
-    /// Allocations that were never freed.
+    /// Number of allocations that were never freed.
     pub live: u64,
-    /// Their bytes.
+    /// Bytes that were never freed.
     pub live_bytes: u64,
-    /// Frees of blocks that had been freed before.
+    /// Frees of blocks that were already freed.
     pub double_frees: u64,
-    /// Whether the tracer knows no addresses, so that nothing is known about frees.
+    /// Whether the tracer does not record addresses, so that nothing is known about frees.
     pub is_growth_only: bool,
     /// Memory in use over time.
     pub curve: Vec<Curve>,
@@ -225,11 +225,11 @@ pub struct MemorySummary {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct MemorySiteUse {
-    /// The innermost frames, the innermost first.
+    /// The innermost frames, innermost first.
     pub stack: Vec<SiteFrame>,
-    /// Blocks.
+    /// Number of blocks.
     pub count: u64,
-    /// Their bytes.
+    /// Bytes of the blocks.
     pub bytes: u64,
 }
 
@@ -237,17 +237,17 @@ pub struct MemorySiteUse {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LogSummary {
-    /// All lines.
+    /// Number of lines.
     pub lines: u64,
-    /// Lines by level, the worst level first.
+    /// Lines by level, worst level first.
     pub levels: Vec<LevelCount>,
     /// The sites with the most lines, errors first.
     pub sites: Vec<LogSiteUse>,
-    /// How many sites there are.
+    /// Number of all sites.
     pub all_sites: usize,
     /// The first errors.
     pub first_errors: Vec<ErrorLine>,
-    /// The last errors, as far as they are not among the first.
+    /// The last errors that are not among the first.
     pub last_errors: Vec<ErrorLine>,
 }
 
@@ -255,9 +255,9 @@ pub struct LogSummary {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LevelCount {
-    /// The level, in the words of the trace.
+    /// The level as named in the trace.
     pub level: String,
-    /// How many lines.
+    /// Number of lines.
     pub lines: u64,
 }
 
@@ -265,13 +265,13 @@ pub struct LevelCount {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LogSiteUse {
-    /// The level, in the words of the trace.
+    /// The level as named in the trace.
     pub level: String,
     /// The format string, if it is known.
     pub format: Option<String>,
     /// `file:line`, if it is known.
     pub place: Option<String>,
-    /// How many lines.
+    /// Number of lines.
     pub lines: u64,
 }
 
@@ -279,9 +279,9 @@ pub struct LogSiteUse {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ErrorLine {
-    /// When it was logged, if the file has times.
+    /// Timestamp, if the file has times.
     pub ts_ns: Option<i64>,
-    /// The level, in the words of the trace.
+    /// The level as named in the trace.
     pub level: String,
     /// The text, cut if it is long.
     pub message: String,

@@ -1,18 +1,19 @@
-//! `trend`: how a figure changes from point to point of a history, and where it changed for good.
+//! `trend`: how a metric changes over a history, and where it changed permanently.
 //!
-//! A point is all runs of one day and build. A history is cut in two where Welch's test tells its sides apart best, and each
-//! side again, until nothing stands out: the tests of one history count together, and so do all histories.
+//! A point is all runs of one day and build. A history is split where Welch's test distinguishes the two sides best,
+//! and then each side again, until no split is significant. The p-values are corrected for all splits of a history and
+//! for all histories.
 
 use crate::diff::student::{Moments, adjust};
 
-/// When a difference counts.
+/// Thresholds for a change.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Smaller changes do not count, such as 0.05 for 5 %.
+    /// Ignore smaller changes, such as 0.05 for 5 %.
     pub least_change: f64,
-    /// How likely a difference by chance may be to count as one.
+    /// Significance level.
     pub alpha: f64,
-    /// Runs that each side of a change needs.
+    /// Minimum number of runs on each side of a change.
     pub least_runs: usize,
 }
 
@@ -25,27 +26,27 @@ impl Default for Options {
 /// A lasting change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
-    /// The first point after it.
+    /// Index of the first point after the change.
     pub at: usize,
-    /// Mean of the runs since the change before, or since the start.
+    /// Mean of the runs since the previous change, or since the start.
     pub before: f64,
     /// Mean of the runs until the next change, or until the end.
     pub after: f64,
-    /// The difference as a part of what it was.
+    /// Relative difference.
     pub change: f64,
-    /// The true change is within this of the one shown, in 95 of 100 cases.
+    /// Half the 95 % confidence interval of the change.
     pub margin: f64,
-    /// How likely such a difference is by chance, corrected for the number of points.
+    /// p-value, corrected for the number of points.
     pub p: f64,
 }
 
-/// Mean of some runs, and half of the interval that holds the true mean in 95 of 100 cases; none with a single run.
+/// Mean of some runs, and half its 95 % confidence interval; `None` with a single run.
 pub fn band(values: &[f64]) -> Option<(f64, Option<f64>)> {
     let moments = Moments::of(values);
     (!values.is_empty()).then(|| (moments.mean, moments.margin()))
 }
 
-/// The changes of each history: a list of points, each with the figures of its runs.
+/// The changes of each history, which is a list of points with the values of their runs.
 pub fn changes(histories: &[Vec<Vec<f64>>], options: &Options) -> Vec<Vec<Change>> {
     let histories: Vec<Vec<Moments>> =
         histories.iter().map(|points| points.iter().map(|runs| Moments::of(runs)).collect()).collect();
@@ -74,7 +75,7 @@ fn of_history(points: &[Moments], options: &Options) -> Vec<Change> {
     cuts.iter().enumerate().filter_map(change).collect()
 }
 
-/// Where a history falls apart.
+/// A split of a history.
 #[derive(Clone, Copy, Debug)]
 struct Cut {
     at: usize,
@@ -89,7 +90,7 @@ fn cut(points: &[Moments], offset: usize, options: &Options, cuts: &mut Vec<Cut>
     cut(after, offset + best.at, options, cuts);
 }
 
-/// The cut whose sides differ most surely, with a probability that counts every cut that was tried.
+/// The most significant cut, with a p-value corrected for all cuts that were tried.
 fn best_cut(points: &[Moments], options: &Options) -> Option<Cut> {
     let mut after: Vec<Moments> = points.iter().rev().scan(Moments::default(), running).collect();
     after.reverse();

@@ -125,10 +125,10 @@ fn names_that_are_not_there_are_reported() {
     refused(&["stats", "--json", "--name", "Fram", &game], 1, "did you mean");
     refused(&["missing.prof"], 2, "missing.prof");
     refused(&["list", &game], 2, "traceloom info");
-    refused(&["memory", &game], 1, "no allocations in it");
+    refused(&["memory", &game], 1, "the trace has no allocations");
     refused(&["lines", &game], 1, "the trace (EasyProfiler) has no line timings; try `traceloom stats`");
     refused(&["log", &game], 1, "no log lines");
-    refused(&["flame", "--by", "bytes", &game], 1, "no allocations in it; for time use `--by time`");
+    refused(&["flame", "--by", "bytes", &game], 1, "the trace has no allocations; for time, use `--by time`");
 }
 
 #[test]

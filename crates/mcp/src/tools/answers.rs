@@ -253,7 +253,7 @@ fn memory_of(call: &Call<'_>) -> Result<Answer> {
     let options = memory::Options { at_ns: arguments.at_ns, points, ..memory::Options::default() };
     let report = memory::memory(&trace, &Filter::default(), &options)?;
     if report.totals.allocations == 0 && report.totals.frees == 0 {
-        return Err(Error::unsupported("no allocations in it; `open` lists its contents").in_file(trace.path()));
+        return Err(Error::unsupported("the trace has no allocations; `open` lists its contents").in_file(trace.path()));
     }
     Ok(Answer::new(report.to_json(&memory::Extract::whole(&report)), arguments.limit))
 }

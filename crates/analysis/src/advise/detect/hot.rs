@@ -1,4 +1,4 @@
-//! Where the time goes: names, functions and lines with much of the self time.
+//! Names, functions and lines with a large share of the self time.
 
 use super::Case;
 use crate::advise::{
@@ -6,9 +6,9 @@ use crate::advise::{
     words::{counted, percent, quoted, time},
 };
 
-/// Hot names that are listed.
+/// Max number of hot names to list.
 const MAX_HOT: usize = 3;
-/// From this share on, a name that stands out from the others deserves a look of its own.
+/// Share from which a name that stands out from the others has medium severity.
 const DOMINANT: f64 = 0.5;
 
 struct Hot {
@@ -54,7 +54,7 @@ fn of_functions(case: &Case<'_>) -> Vec<Hot> {
     hot.collect()
 }
 
-/// The line with the most time, of profiles that have no spans.
+/// The line with the most time, for profiles without spans.
 pub(in crate::advise) fn lines(case: &Case<'_>) -> Vec<Advice> {
     let measured = case.measured;
     if measured.spans.rows > 0 {

@@ -11,7 +11,7 @@ use crate::advise::{
     words::{counted, percent, quoted, time},
 };
 
-/// A burst of errors: where, when, and the site with the most of them.
+/// A burst of errors: its time, and the site with the most errors.
 #[derive(Debug)]
 pub(in crate::advise) struct ErrorBurst {
     pub(in crate::advise) site: LogSite,
@@ -24,11 +24,11 @@ pub(in crate::advise) struct ErrorBurst {
     warnings_before: u64,
 }
 
-/// How much more likely than an even rate a burst has to be, as a logarithm, and how many lines it has.
+/// Minimum log-likelihood of a burst compared with an even rate, and its minimum number of lines.
 const LIKELIHOOD: f64 = 9.0;
 const MIN_LINES: u64 = 5;
 
-/// The burst, of errors or else of warnings.
+/// The burst of errors, or else of warnings.
 pub(in crate::advise) fn error_burst(logs: &Logs) -> Option<ErrorBurst> {
     burst_of(logs, Level::Error).or_else(|| burst_of(logs, Level::Warning))
 }
@@ -115,9 +115,9 @@ pub(in crate::advise) fn errors(case: &Case<'_>, found: &ErrorBurst) -> Advice {
     }
 }
 
-/// A storm has this many lines.
+/// Minimum number of lines of a storm.
 const STORM: u64 = 200;
-/// A site with this share of all lines, and this many times as many as any other, floods the log.
+/// A site floods the log if it has this share of all lines and this many times the lines of any other site.
 const FLOOD_SHARE: f64 = 0.6;
 const FLOOD_LEAD: f64 = 5.0;
 
@@ -146,8 +146,9 @@ pub(in crate::advise) fn storm(case: &Case<'_>) -> Option<Advice> {
     let (name, place) = (key.name(&case.measured.names), key.place(&case.measured.names));
     let at = place.as_ref().map_or_else(String::new, |place| format!(" {place}"));
     let from_ns = clock.start_ns(first);
-    let when = burst
-        .map_or_else(String::new, |_| format!(" from {} on", time(from_ns.saturating_sub(clock.start_ns(0)) as f64)));
+    let when = burst.map_or_else(String::new, |_| {
+        format!(" starting at {}", time(from_ns.saturating_sub(clock.start_ns(0)) as f64))
+    });
     Some(Advice {
         rule: Rule::LogStorm,
         weight: if count >= 10_000 { Weight::High } else { Weight::Medium },
@@ -175,7 +176,7 @@ pub(in crate::advise) fn storm(case: &Case<'_>) -> Option<Advice> {
     })
 }
 
-/// A short time in which a site logs most of the lines, and far more often than else.
+/// Whether a burst is a short time in which the site logs most of the lines, at a rate far above its usual one.
 fn is_storm(all: &[u64], site: &SiteLines, burst: &Burst) -> bool {
     let cells = all.len() as f64;
     let all: u64 = all[burst.first..burst.end].iter().sum();

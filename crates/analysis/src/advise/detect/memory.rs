@@ -11,15 +11,15 @@ use crate::advise::{
     words::{bytes, counted, percent, quoted, time},
 };
 
-/// All allocations of one place, whoever called it.
+/// All allocations of one place, from any caller.
 struct Site {
     place: Place,
     used: SiteUse,
 }
 
-/// A leak has this many blocks, spread over the whole trace.
+/// Minimum number of blocks of a leak, spread over the whole trace.
 const MIN_BLOCKS: u64 = 8;
-/// Each quarter of the trace has to leave at least this share of the blocks behind.
+/// Minimum share of the leaked blocks that each quarter of the trace allocates.
 const MIN_QUARTER: f64 = 0.08;
 const MAX_LEAKS: usize = 3;
 
@@ -84,7 +84,7 @@ fn leak(case: &Case<'_>, site: &Site, all_live: f64) -> Option<Advice> {
     let live = used.live_bytes.max(1) as f64;
     let quarter = |number: usize| used.live_cells[edge(number)..edge(number + 1)].iter().sum::<u64>() as f64 / live;
     let quarters = [0, 1, 2, 3].map(quarter);
-    // Memory that is taken once, fills up to a plateau, or is only in use at the end does not leak.
+    // Memory that is allocated once, fills up to a plateau, or is only in use at the end is not a leak.
     if quarters.iter().any(|share| *share < MIN_QUARTER) {
         return None;
     }
@@ -124,7 +124,7 @@ fn leak(case: &Case<'_>, site: &Site, all_live: f64) -> Option<Advice> {
     })
 }
 
-/// The share of the trace in which blocks are left behind.
+/// The share of the trace in which leaked blocks are allocated.
 fn steadiness(cells: &[u64; CELLS], reached: usize) -> f64 {
     let parts = reached.min(16);
     let grows = (0..parts)
@@ -132,7 +132,7 @@ fn steadiness(cells: &[u64; CELLS], reached: usize) -> f64 {
     grows.count() as f64 / parts.max(1) as f64
 }
 
-/// Churn is this share of all allocations, whose blocks live only this share of the trace.
+/// Churn is at least this share of all allocations, with blocks that live for less than this share of the trace.
 const CHURN_SHARE: f64 = 0.3;
 const SHORT_LIFE: f64 = 0.01;
 const MIN_CHURN: u64 = 1000;
@@ -161,7 +161,7 @@ fn churn(case: &Case<'_>, sites: &[Site]) -> Option<Advice> {
         place: site.place.source.clone(),
         cause: format!("its blocks live for {} on average", time(life)),
         message: format!(
-            "{label} makes {} of all allocations: {}, {} in all, {:.0}/s, freed after {}",
+            "{label} makes {} of all allocations: {}, {} in total, {:.0}/s, freed after {}",
             percent(share),
             counted(used.count, "block"),
             bytes(used.bytes as f64),
@@ -174,7 +174,7 @@ fn churn(case: &Case<'_>, sites: &[Site]) -> Option<Advice> {
             Evidence::count("allocations", used.count),
             Evidence::new("allocated", used.bytes as f64, Unit::Bytes),
             Evidence::new("average lifetime", life, Unit::Nanoseconds),
-            Evidence::count("freed by the very next event", used.temporary),
+            Evidence::count("freed by the next event", used.temporary),
         ],
         query: site.query("freed"),
     })
@@ -197,7 +197,7 @@ pub(in crate::advise) fn double_frees(case: &Case<'_>, twice: &HashMap<Option<i6
             if total == 1 { "1 block is".to_owned() } else { format!("{total} blocks are") },
             place.function
         ),
-        cause: "freed again after it was freed".to_owned(),
+        cause: "freed a second time".to_owned(),
         subject: place.function,
         place: place.source,
         saved: 0.0,

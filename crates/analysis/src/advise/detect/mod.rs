@@ -10,11 +10,11 @@ pub(super) mod values;
 
 use super::{Options, look::Questions, measure::Measured};
 
-/// What a detector may look at.
+/// The input of a detector.
 pub(super) struct Case<'a> {
     pub(super) measured: &'a Measured,
     pub(super) questions: &'a Questions,
-    /// The text of the first line of the errors that come together.
+    /// The first line of the burst of errors.
     pub(super) first_line: Option<String>,
     pub(super) options: &'a Options,
 }

@@ -8,15 +8,15 @@ use crate::advise::{
     words::{counted, percent, quoted, time, times},
 };
 
-/// A name has to be this much slower after the change.
+/// Minimum slowdown factor after the change.
 const SLOWER: f64 = 1.2;
-/// Deviations that the change has to be.
+/// Minimum size of the change, in deviations.
 const STRENGTH: f64 = 5.0;
-/// Cells of time that have calls.
+/// Minimum number of time cells with calls.
 const MIN_CELLS: usize = 16;
 const MIN_CALLS: u64 = 40;
 
-/// Names whose calls take longer from some time on; a name is blamed for all that call it.
+/// Names whose calls become slower at some time; a name is also blamed for the slowdown of its callers.
 pub(in crate::advise) fn slowdowns(case: &Case<'_>) -> Vec<Advice> {
     let names = (0..).zip(&case.measured.spans.names);
     let mut all: Vec<Advice> = names.filter_map(|(number, one)| slowdown(case, number, one)).collect();
@@ -47,7 +47,7 @@ fn slowdown(case: &Case<'_>, number: u32, one: &NameUse) -> Option<Advice> {
     let at = used[change.at];
     let later: u64 = used[change.at..].iter().map(|cell| u64::from(cells[*cell].count)).sum();
     let (blamed, extra_ns) = grown(case, number, at)?;
-    // What nothing inside explains is waiting, or more of the same work.
+    // A slowdown that no name inside explains is waiting, or more of the same work.
     if measured.spans.names[blamed as usize].role.is_waiting() || extra_ns < (change.after - change.before) * 0.2 {
         return None;
     }
@@ -67,7 +67,7 @@ fn slowdown(case: &Case<'_>, number: u32, one: &NameUse) -> Option<Advice> {
         place: None,
         cause: format!("{} more per {outer} than before", time(extra_ns)),
         message: format!(
-            "{outer} becomes {} as slow at {}: {} per call before, {} after{inside}",
+            "{outer} takes {} as long from {} on: {} per call before, {} after{inside}",
             times(ratio),
             time(at_ns.saturating_sub(measured.spans.clock.start_ns(0)) as f64),
             time(change.before),
@@ -88,7 +88,7 @@ fn slowdown(case: &Case<'_>, number: u32, one: &NameUse) -> Option<Advice> {
     })
 }
 
-/// The name whose self time per call of another grows most at a time, and by how much.
+/// The name whose self time per call of another name grows most at a time, and by how much.
 fn grown(case: &Case<'_>, outer: u32, at: usize) -> Option<(u32, f64)> {
     let names = &case.measured.spans.names;
     let calls = names[outer as usize].cells.as_deref()?;
@@ -103,11 +103,11 @@ fn grown(case: &Case<'_>, outer: u32, at: usize) -> Option<(u32, f64)> {
     all.max_by(|one, other| one.1.total_cmp(&other.1).then(other.0.cmp(&one.0)))
 }
 
-/// A storm has this many spans, this share of all spans, and is this many times as frequent as any other name.
+/// A storm has at least this many spans, this share of all spans, and this many times the spans of any other name.
 const STORM: u64 = 1000;
 const STORM_SHARE: f64 = 0.5;
 const STORM_LEAD: f64 = 3.0;
-/// Recording costs about as much as spans shorter than this.
+/// Spans shorter than this take about as long as recording them.
 const TINY_NS: f64 = 10_000.0;
 
 pub(in crate::advise) fn tiny(case: &Case<'_>) -> Option<Advice> {
@@ -130,7 +130,7 @@ pub(in crate::advise) fn tiny(case: &Case<'_>) -> Option<Advice> {
         weight: Weight::Medium,
         subject: name.to_owned(),
         place: None,
-        cause: format!("{} per span is about what recording costs", time(mean)),
+        cause: format!("{} per span is about the cost of recording it", time(mean)),
         message: format!("{count} spans of {name} are {} of all spans and take {} each", percent(share), time(mean)),
         saved: (one.total_ns as f64 / measured.busy_ns()).clamp(0.0, 1.0),
         count,
@@ -147,7 +147,7 @@ pub(in crate::advise) fn tiny(case: &Case<'_>) -> Option<Advice> {
     })
 }
 
-/// Levels from which on recursion is worth a line, and a look.
+/// Recursion depths from which recursion has low and medium severity.
 const DEEP: u64 = 24;
 const VERY_DEEP: u64 = 64;
 
@@ -156,7 +156,7 @@ pub(in crate::advise) fn recursion(case: &Case<'_>) -> Option<Advice> {
     let spans = (0..).zip(&measured.spans.names).filter(|(_, one)| one.count > 0).map(|(number, one)| {
         let levels = u64::from(one.max_depth.saturating_sub(one.min_depth));
         let share = one.count as f64 / measured.spans.rows.max(1) as f64;
-        // A helper that is called at many depths has few of the spans; a function that calls itself has many.
+        // A helper that is called at many depths has few of the spans; a recursive function has many.
         let explodes = levels >= 8 && share > 0.5 && one.count >= 500;
         (number, levels, one.count, one.self_ns, explodes, levels >= DEEP && one.count >= levels && share > 0.2)
     });

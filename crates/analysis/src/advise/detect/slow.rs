@@ -18,22 +18,22 @@ use crate::advise::{
 pub(in crate::advise) struct Suspect {
     series: usize,
     usual: Usual,
-    /// The slow ones that are kept, the longest first; none if the budget is missed all the time.
+    /// The slow spans that are kept, longest first; empty if the budget is always missed.
     slow: Vec<Instance>,
-    /// All slow ones.
+    /// Number of all slow spans.
     count: u64,
 }
 
-/// Fewer spans do not show what is usual.
+/// Minimum number of spans to know the usual duration.
 const ENOUGH: u64 = 20;
-/// If more of them are slow, that is usual.
+/// If a larger share is slow, slow is usual.
 const MAX_SLOW_SHARE: f64 = 0.12;
-/// The slow spans have to cost this share of the trace.
+/// Minimum share of the trace that the slow spans cost.
 const MIN_COST: f64 = 0.0002;
 const MAX_SUSPECTS: usize = 16;
 const MAX_FINDINGS: usize = 3;
 
-/// Series to look into. Slow spans inside slow spans are left to the outer series, whose contents explain them.
+/// Series to examine. Slow spans inside slow spans are left to the outer series, whose contents explain them.
 pub(in crate::advise) fn suspects(measured: &Measured, options: &Options) -> Vec<Suspect> {
     let all = &measured.spans.series;
     let mut order: Vec<usize> = (0..all.len()).filter(|index| all[*index].count >= ENOUGH).collect();
@@ -45,7 +45,7 @@ pub(in crate::advise) fn suspects(measured: &Measured, options: &Options) -> Vec
     for index in order {
         let is_waiting = measured.spans.names.get(all[index].name as usize).is_some_and(|name| name.role.is_waiting());
         let is_small = (all[index].total_ns as f64) < measured.extent() * MIN_COST;
-        // Calls of a function do different amounts of work: none of them is usual.
+        // Calls of a function do different amounts of work, so there is no usual duration.
         if is_waiting || is_small || all[index].is_call || found.len() >= MAX_SUSPECTS {
             continue;
         }
@@ -75,7 +75,7 @@ fn slow_ones(index: usize, measured: &Measured, options: &Options) -> Option<Sus
     (!slow.is_empty() && is_rare && is_worth_it).then_some(Suspect { series: index, usual, slow, count })
 }
 
-/// Leaves out the slow ones with which a series starts and ends: caches are cold at first, and files are written last.
+/// Removes slow spans at the start and end of a series: caches are cold at first, and files are written last.
 fn without_edges(slow: &mut Vec<Instance>, count: u64) {
     let mut indexes: Vec<u64> = slow.iter().map(|instance| instance.index).collect();
     indexes.sort_unstable();
@@ -105,7 +105,7 @@ fn is_explained(suspect: &Suspect, found: &[Suspect], measured: &Measured) -> bo
     suspect.slow.iter().filter(is_inside).count() * 2 >= suspect.slow.len()
 }
 
-/// A series of frames most of which take longer than the budget; one series is enough.
+/// A series of frames that mostly exceed the budget; one series is enough.
 fn over_budget(index: usize, measured: &Measured, options: &Options, found: &[Suspect]) -> Option<Suspect> {
     let series = &measured.spans.series[index];
     let is_known = found.iter().any(|other| other.slow.is_empty() || other.series == index);
@@ -131,11 +131,11 @@ pub(in crate::advise) fn windows(suspect: &Suspect, measured: &Measured) -> Wind
 
 /// Why spans are slow.
 struct Reason {
-    /// The name to blame.
+    /// The name that causes the slowness.
     name: u32,
-    /// Its time beyond what is usual, in all slow spans.
+    /// Its time above the usual time, in all slow spans.
     extra_ns: f64,
-    /// Its time in the worst one.
+    /// Its time in the worst span.
     worst_ns: u64,
     cause: String,
     /// Other names that take longer than usual, with their extra time.
@@ -157,10 +157,10 @@ pub(in crate::advise) fn advice(case: &Case<'_>, suspects: &[Suspect]) -> Vec<Ad
     all
 }
 
-/// Slow spans that are listed.
+/// Max number of slow spans to list.
 const MAX_LISTED: usize = 10;
 
-/// The slow spans of all suspects, each with its cause, the longest of each first.
+/// The slow spans of all suspects, each with its cause, longest first per suspect.
 pub(in crate::advise) fn listed(case: &Case<'_>, suspects: &[Suspect]) -> Vec<SlowSpan> {
     let with_windows = suspects.iter().zip(&case.questions.windows);
     let all = with_windows.flat_map(|(suspect, windows)| {
@@ -188,7 +188,7 @@ fn slow_span(case: &Case<'_>, suspect: &Suspect, one: &Instance, compared: &Comp
     }
 }
 
-/// The longest frames of a trace in which no frame is slow: they are worth a list, but no advice.
+/// The longest frames of a trace without slow frames; they are listed but are not advice.
 pub(in crate::advise) fn longest_frames(measured: &Measured, options: &Options, found: &[Suspect]) -> Option<Suspect> {
     if found.iter().any(|suspect| !suspect.slow.is_empty()) {
         return None;
@@ -215,7 +215,7 @@ fn spike(case: &Case<'_>, suspect: &Suspect, windows: &Windows) -> Advice {
     let reason =
         reason(measured, series, &Compared { slow: &slow, usual: windows.usual(), worst: worst_contents }, median);
     let is_visible = worst.dur_ns >= options.budget_ns;
-    // Work of its own that varies is often just that: more work.
+    // If the self time varies, there is often just more work.
     let is_unexplained = reason.name == series.name && !reason.is_off && (ratio < 3.0 || saved < 0.005);
     let weight = match ratio {
         _ if reason.is_waiting || is_unexplained => Weight::Low,
@@ -232,8 +232,8 @@ fn spike(case: &Case<'_>, suspect: &Suspect, windows: &Windows) -> Advice {
     } else if 2.0 * reason.worst_ns as f64 >= worst.dur_ns as f64 - median {
         format!("{blamed} took {} of the worst", time(reason.worst_ns as f64))
     } else {
-        // It explains most of them together, but something else the worst.
-        format!("{blamed} took {} more than usual in all of them", time(reason.extra_ns.max(0.0)))
+        // It explains most of the slow spans, but not the slowest.
+        format!("{blamed} took {} more than usual in total", time(reason.extra_ns.max(0.0)))
     };
     let mut evidence: Vec<Evidence> = suspect
         .slow
@@ -243,12 +243,12 @@ fn spike(case: &Case<'_>, suspect: &Suspect, windows: &Windows) -> Advice {
         .collect();
     evidence.push(Evidence::new("median", median, Unit::Nanoseconds));
     evidence.push(Evidence::new(
-        format!("more in {blamed} than usual, in all slow ones"),
+        format!("more than usual in {blamed}, total of all slow spans"),
         reason.extra_ns.max(0.0),
         Unit::Nanoseconds,
     ));
     evidence.extend(reason.others.iter().map(|(name, extra_ns)| {
-        Evidence::new(format!("more in {} than usual", measured.name(*name)), *extra_ns, Unit::Nanoseconds)
+        Evidence::new(format!("more than usual in {}", measured.name(*name)), *extra_ns, Unit::Nanoseconds)
     }));
     Advice {
         rule: Rule::FrameSpike,
@@ -283,7 +283,7 @@ fn missed(case: &Case<'_>, suspect: &Suspect, windows: &Windows) -> Option<Advic
         usual.names.iter().filter(|(name, _)| role(**name).is_waiting()).map(|(_, one)| one.self_ns).sum();
     let frames = usual.windows.max(1) as f64;
     let busy_ns = (usual.dur_ns.saturating_sub(waited)) as f64 / frames;
-    // A frame that waits for the screen has time to spare.
+    // A frame that waits for the display has time to spare.
     if busy_ns <= options.budget_ns as f64 {
         return None;
     }
@@ -308,9 +308,9 @@ fn missed(case: &Case<'_>, suspect: &Suspect, windows: &Windows) -> Option<Advic
         weight: if median > budget * 2.0 { Weight::High } else { Weight::Medium },
         subject: blamed.to_owned(),
         place: None,
-        cause: format!("{blamed} takes {} of the time of a frame", percent(part_ns / (usual.dur_ns as f64 / frames))),
+        cause: format!("{blamed} takes {} of the frame time", percent(part_ns / (usual.dur_ns as f64 / frames))),
         message: format!(
-            "{} of {} take longer than {}: {} at the median; {blamed} takes {} of a frame",
+            "{} of {} exceed the budget of {}: median {}; {blamed} takes {} per frame",
             percent(share),
             counted(series.count, &noun(series, measured)),
             time(budget),
@@ -349,7 +349,7 @@ fn which(series: &Series, measured: &Measured) -> String {
     }
 }
 
-/// The deepest name that has at least a share of something.
+/// The deepest name with at least the given share of the whole.
 fn dominant(
     contents: &Contents,
     part: impl Fn(u32, &Use) -> Option<f64>,
@@ -360,15 +360,15 @@ fn dominant(
     names.max_by_key(|(name, one)| (one.depth, one.self_ns, **name)).map(|(name, one)| (*name, *one))
 }
 
-/// What slow spans hold, next to what usual ones do.
+/// The contents of slow and of usual spans.
 struct Compared<'a> {
     slow: &'a Contents,
     usual: &'a Contents,
-    /// The slowest of the slow ones.
+    /// The contents of the slowest span.
     worst: &'a Contents,
 }
 
-/// Compares what slow spans hold with what usual ones do.
+/// Compares the contents of slow and usual spans.
 fn reason(measured: &Measured, series: &Series, compared: &Compared<'_>, median: f64) -> Reason {
     let Compared { slow, usual, worst } = *compared;
     let share = slow.windows as f64 / usual.windows.max(1) as f64;
@@ -396,7 +396,7 @@ fn reason(measured: &Measured, series: &Series, compared: &Compared<'_>, median:
                 .iter()
                 .max_by_key(|(name, off_ns)| (**off_ns, **name))
                 .map_or("", |(name, _)| measured.name(*name));
-            format!("off CPU for {} in all, while {ran} ran", time(off_ns))
+            format!("off CPU for {} in total, while {ran} ran", time(off_ns))
         }
         () if role == Role::Gc => "garbage collection".to_owned(),
         () if role == Role::Lock => "waiting for a lock".to_owned(),

@@ -1,4 +1,4 @@
-//! Pools: threads of one kind that should share the work, and threads that exclude each other.
+//! Thread pools that should share their work, and threads that exclude each other.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -11,12 +11,12 @@ use crate::advise::{
     words::{Role, percent, pool_of, quoted, time, times},
 };
 
-/// A thread has this many times the work of the others, or they have that of it.
+/// Minimum ratio between the work of a thread and the work of the others, in either direction.
 const UNEVEN: f64 = 1.7;
 const IDLE: f64 = 3.0;
-/// The busiest thread of a pool has to be busy for this share of the trace.
+/// Minimum share of the trace that the busiest thread of a pool is busy.
 const MIN_LOAD: f64 = 0.1;
-/// And for this share, to be a problem.
+/// Minimum share for a problem.
 const MIN_PROBLEM: f64 = 0.35;
 const MIN_JOBS: u64 = 8;
 const MAX_POOLS: usize = 3;
@@ -25,8 +25,8 @@ pub(in crate::advise) fn pools(case: &Case<'_>) -> Vec<Advice> {
     groups(case.measured).iter().filter_map(|group| pool(case, group)).take(MAX_POOLS).collect()
 }
 
-/// Threads whose names differ only in their numbers and that run the same spans; threads without names by what they
-/// run. Threads that run different things have different roles.
+/// Groups of threads whose names differ only in their numbers and that run the same spans. Threads without names are
+/// grouped by their spans. Threads that run different spans have different roles.
 fn groups(measured: &Measured) -> Vec<Vec<usize>> {
     let mut works: Vec<HashMap<u32, u64>> = vec![HashMap::new(); measured.threads.list.len()];
     for series in &measured.spans.series {
@@ -50,7 +50,7 @@ fn groups(measured: &Measured) -> Vec<Vec<usize>> {
     }
     let mut groups: Vec<Vec<usize>> = groups.into_values().collect();
     for group in &mut groups {
-        // What most of them run is the work of the pool; a thread with other work has another role.
+        // The spans that most threads run are the work of the pool; a thread with other spans has another role.
         let mut votes: HashMap<u32, usize> = HashMap::new();
         let names: Vec<HashSet<u32>> = group.iter().map(|thread| works[*thread].keys().copied().collect()).collect();
         names.iter().flatten().for_each(|name| *votes.entry(*name).or_default() += 1);
@@ -84,7 +84,7 @@ fn pool(case: &Case<'_>, group: &[usize]) -> Option<Advice> {
     let (rule, at, message, cause) = if is_idle {
         let at = order.len() - 1;
         let message = format!(
-            "{} is idle: busy for {}, the other threads of its pool for {}",
+            "{} is idle: it is busy for {}, the other threads of its pool for {}",
             label(at),
             time(least),
             time(median(&busy[..at]))
@@ -97,18 +97,18 @@ fn pool(case: &Case<'_>, group: &[usize]) -> Option<Advice> {
         )
     } else {
         let message = format!(
-            "{} does {} of the work of {of}: {}, {} the others",
+            "{} does {} of the work of {of}: {}, {} as much as the others",
             label(0),
             percent(most / busy.iter().sum::<f64>()),
             time(most),
             times(above)
         );
-        (Rule::UnevenPool, 0, message, "the work is not shared evenly".to_owned())
+        (Rule::UnevenPool, 0, message, "uneven distribution of work".to_owned())
     };
     let saved = if is_idle { (median(&busy[..at]) - least) / order.len() as f64 } else { most - mean };
     Some(Advice {
         rule,
-        // As long as no thread is busy most of the time, nothing is late.
+        // If no thread is busy most of the time, no work is delayed.
         weight: match (median(&busy).max(if is_idle { 0.0 } else { most })) / measured.extent() {
             load if load < MIN_PROBLEM => Weight::Low,
             _ if saved / measured.extent() > 0.3 => Weight::High,
@@ -127,14 +127,14 @@ fn pool(case: &Case<'_>, group: &[usize]) -> Option<Advice> {
     })
 }
 
-/// The thread in question, and the busiest.
+/// The thread in question and the busiest thread.
 fn evidence(case: &Case<'_>, order: &[usize], at: usize) -> Vec<Evidence> {
     let busiest = order.iter().take(EVIDENCE).copied();
     let shown = busiest.chain((at >= EVIDENCE).then(|| order[at]));
     shown.map(|thread| Evidence::ns(case.thread(thread as u32), case.measured.threads.list[thread].busy_ns)).collect()
 }
 
-/// Names that take up a large part of the trace on several threads: do they ever run at once?
+/// Names that take a large share of the trace on several threads, to check whether they ever run concurrently.
 pub(in crate::advise) fn candidates(measured: &Measured) -> Vec<Intervals> {
     let mut threads: HashMap<u32, (u64, u64, Vec<f64>)> = HashMap::new();
     for series in &measured.spans.series {
@@ -196,7 +196,7 @@ fn convoy(case: &Case<'_>, intervals: &Intervals) -> Option<Advice> {
         last = Some(*thread);
     }
     let independent = 1.0 - loads.values().map(|load| 1.0 - load.min(1.0)).product::<f64>();
-    // They take turns often: threads that run in phases, one long after the other, are a plan.
+    // The threads must alternate often; long phases, one thread after the other, are by design.
     let takes_turns = turns * 4 >= list.len() && turns >= 16;
     let is_serial = sum <= union * 1.03 && union / range >= independent * 1.15;
     if !is_serial || !takes_turns || loads.len() < 2 {
@@ -209,24 +209,24 @@ fn convoy(case: &Case<'_>, intervals: &Intervals) -> Option<Advice> {
     let blamed = wait.map_or(held, |(name, _)| measured.name(name));
     let count = loads.len() as u64;
     let waits = wait.map_or_else(String::new, |(name, ns)| {
-        format!("; {} waits for {} in all", measured.name(name), time(ns as f64))
+        format!("; {} waits for {} in total", measured.name(name), time(ns as f64))
     });
     Some(Advice {
         rule: Rule::LockConvoy,
         weight: if union / range > 0.6 { Weight::High } else { Weight::Medium },
         subject: blamed.to_owned(),
         place: None,
-        cause: format!("{count} threads run {held} one after the other, never two at once"),
+        cause: format!("{count} threads run {held} one after the other, never concurrently"),
         message: format!(
-            "{count} threads in lock-step: {held} never runs on two at once, and fills {} of the time{waits}",
+            "{count} threads in lockstep: {held} never runs on two threads at once and takes {} of the time{waits}",
             percent(union / range)
         ),
         saved: ((sum - sum / count as f64) / range).clamp(0.0, 1.0),
         count,
         evidence: vec![
             Evidence::new(format!("of the time one thread is in {held}"), union / range, Unit::Part),
-            Evidence::new("would be if they ran independently", independent, Unit::Part),
-            Evidence::ns("waited for", waited_ns),
+            Evidence::new("expected if they ran independently", independent, Unit::Part),
+            Evidence::ns("of waiting", waited_ns),
         ],
         query: format!("SELECT thread_id, ts_ns, dur_ns FROM spans WHERE name = {} ORDER BY ts_ns", quoted(held)),
     })
@@ -243,7 +243,7 @@ fn waiting_name(measured: &Measured, threads: &HashSet<u32>) -> Option<(u32, u64
     waits.into_iter().max_by_key(|(name, ns)| (*ns, *name)).filter(|(_, ns)| *ns as f64 > measured.extent() * 0.05)
 }
 
-/// A lock that threads wait for during much of their time, however the spans of its holders lie.
+/// A lock that threads wait for during much of their time, regardless of the spans of its holders.
 pub(in crate::advise) fn contention(case: &Case<'_>) -> Option<Advice> {
     let measured = case.measured;
     let mut waits: HashMap<u32, (u64, u64, u64)> = HashMap::new();
@@ -270,14 +270,14 @@ pub(in crate::advise) fn contention(case: &Case<'_>) -> Option<Advice> {
         place: None,
         cause: "waiting for a lock".to_owned(),
         message: format!(
-            "{threads} threads spend {} of their time in {name}: {} in all",
+            "{threads} threads spend {} of their time in {name}: {} in total",
             percent(share),
             time(waited_ns as f64)
         ),
         saved: (waited_ns as f64 / threads as f64 / measured.extent()).clamp(0.0, 1.0),
         count: threads,
         evidence: vec![
-            Evidence::ns("waited for", waited_ns),
+            Evidence::ns("of waiting", waited_ns),
             Evidence::new("of the time of these threads", share, Unit::Part),
         ],
         query: format!(

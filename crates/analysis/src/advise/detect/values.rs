@@ -1,4 +1,4 @@
-//! Values that grow without end.
+//! Values that keep growing.
 
 use super::Case;
 use crate::advise::{
@@ -8,7 +8,7 @@ use crate::advise::{
     words::{digits, quoted},
 };
 
-/// A value has to grow by this share of its highest.
+/// Minimum growth, as a share of the highest value.
 const MIN_GROWTH: f64 = 0.1;
 const MIN_VALUES: u64 = 32;
 
@@ -34,12 +34,12 @@ fn one(case: &Case<'_>, name: u32, curve: &Curve) -> Option<Advice> {
     let name = case.measured.name(name);
     Some(Advice {
         rule: Rule::Growth,
-        // A value that never falls may well be a sum, which has to grow.
+        // A value that never falls may be a running total, which is expected to grow.
         weight: if curve.falls { Weight::Medium } else { Weight::Low },
         subject: name.to_owned(),
         place: None,
-        cause: "it never comes back to its earlier level".to_owned(),
-        message: format!("{name} grows without end: from {} to {}", digits(trend.first), digits(trend.last)),
+        cause: "it never returns to an earlier level".to_owned(),
+        message: format!("{name} keeps growing: from {} to {}", digits(trend.first), digits(trend.last)),
         saved: part.clamp(0.0, 1.0),
         count: curve.count,
         evidence: vec![

@@ -1,6 +1,6 @@
-//! Time in cells of equal length, which double as the trace goes on.
+//! Time in cells of equal length, which doubles as the trace grows.
 
-/// Cells of a trace; their number is fixed, so that memory does not depend on the length of the trace.
+/// Number of cells, which is fixed so that memory does not depend on the length of the trace.
 pub(in crate::advise) const CELLS: usize = 64;
 
 /// Maps timestamps to cells.
@@ -8,12 +8,12 @@ pub(in crate::advise) const CELLS: usize = 64;
 pub(in crate::advise) struct Clock {
     first_ns: Option<i64>,
     shift: u32,
-    /// Cells up to the last one that was used.
+    /// Number of cells up to the last used one.
     reached: usize,
 }
 
 impl Clock {
-    /// The cell of a timestamp, after `halve` was called as often as the cells have to double for it.
+    /// The cell of a timestamp; calls `halve` each time the cells have to double.
     #[inline]
     pub(in crate::advise) fn cell(&mut self, ts_ns: i64, mut halve: impl FnMut()) -> usize {
         let first_ns = *self.first_ns.get_or_insert(ts_ns);
@@ -36,13 +36,13 @@ impl Clock {
         1 << self.shift
     }
 
-    /// When a cell starts.
+    /// The start time of a cell.
     pub(in crate::advise) fn start_ns(&self, cell: usize) -> i64 {
         self.first_ns.unwrap_or(0).saturating_add(((cell as u64) << self.shift) as i64)
     }
 }
 
-/// Puts two cells each into one.
+/// Merges each pair of cells.
 pub(in crate::advise) fn halve<T: Copy + Default>(cells: &mut [T; CELLS], join: impl Fn(T, T) -> T) {
     for index in 0..CELLS / 2 {
         cells[index] = join(cells[index * 2], cells[index * 2 + 1]);

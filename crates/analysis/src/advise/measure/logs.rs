@@ -8,7 +8,7 @@ use super::clock::{CELLS, Clock, halve};
 
 select! { pub(in crate::advise) struct LogRows of logs { ts_ns, level_name, file, line, format } }
 
-/// What log lines show.
+/// Measurements of log lines.
 #[derive(Debug, Default)]
 pub(in crate::advise) struct Logs {
     formats: Translation,
@@ -19,7 +19,7 @@ pub(in crate::advise) struct Logs {
     pub(in crate::advise) lines: u64,
 }
 
-/// Where a line is logged: the numbers of its format string and file, and the line; [`NO_NUMBER`] if unknown.
+/// A log site: the numbers of its format string and file, and the line; [`NO_NUMBER`] if unknown.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub(in crate::advise) struct LogSite {
     pub(in crate::advise) format: u32,
@@ -37,10 +37,10 @@ pub(in crate::advise) struct SiteLines {
     pub(in crate::advise) last_ns: i64,
 }
 
-/// How bad a line is.
+/// The severity of a line.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Level {
-    /// Not bad at all.
+    /// Less than a warning.
     Other,
     /// A warning.
     Warning,
@@ -49,7 +49,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// By the name that the program gave to the level.
+    /// From the name that the program gave to the level.
     pub fn of(name: &str) -> Self {
         let name = name.to_ascii_lowercase();
         let has = |starts: &[&str]| starts.iter().any(|start| name.starts_with(start));
@@ -101,7 +101,7 @@ impl Logs {
 }
 
 impl LogSite {
-    /// The format string, or else the place.
+    /// The format string, or else the location.
     pub(in crate::advise) fn name(&self, names: &Interner) -> String {
         let format = names.get(self.format).map(str::to_owned);
         format.or_else(|| self.place(names)).unwrap_or_else(|| "(unknown site)".to_owned())

@@ -11,7 +11,7 @@ select! {
 }
 select! { pub(in crate::advise) struct FreeRows of frees { ts_ns, address, allocation_id } }
 
-/// What allocations show.
+/// Measurements of allocations.
 #[derive(Debug, Default)]
 pub(in crate::advise) struct Memory {
     /// By stack.
@@ -20,7 +20,7 @@ pub(in crate::advise) struct Memory {
     pub(in crate::advise) count: u64,
     pub(in crate::advise) bytes: u64,
     pub(in crate::advise) freed: u64,
-    /// Frees of addresses at which nothing was: when, by address.
+    /// Times of frees of unallocated addresses, by address.
     pub(in crate::advise) lost_frees: HashMap<u64, Vec<i64>>,
 }
 
@@ -31,10 +31,10 @@ pub(in crate::advise) struct SiteUse {
     pub(in crate::advise) bytes: u64,
     pub(in crate::advise) live: u64,
     pub(in crate::advise) live_bytes: u64,
-    /// Freed by the very next event.
+    /// Freed by the next event.
     pub(in crate::advise) temporary: u64,
     pub(in crate::advise) lifetime_ns: u64,
-    /// Bytes that were never freed, by the time at which they were taken.
+    /// Bytes that were never freed, by time of allocation.
     pub(in crate::advise) live_cells: [u64; CELLS],
     pub(in crate::advise) first_ns: i64,
 }
@@ -65,7 +65,7 @@ impl Memory {
                 site.temporary += u64::from(view.end_id.get(row) == Some(view.id.get(row).saturating_add(1)));
                 site.lifetime_ns = site.lifetime_ns.saturating_add(whole(view.lifetime_ns.get(row).unwrap_or(0)));
             } else if view.address.get(row) != 0 {
-                // A tracer that knows no addresses knows no frees: everything would seem to leak.
+                // A tracer without addresses does not record frees, so everything would seem to leak.
                 site.live += 1;
                 site.live_bytes = site.live_bytes.saturating_add(bytes);
                 site.live_cells[cell] = site.live_cells[cell].saturating_add(bytes);
@@ -86,7 +86,7 @@ impl Memory {
     }
 }
 
-/// Frees that are kept per address.
+/// Max number of frees kept per address.
 const MAX_TIMES: usize = 16;
 
 impl SiteUse {

@@ -28,7 +28,7 @@ select! { struct Switches of switches { thread_id, dur_ns } }
 select! { struct Extents of traces { first_ts_ns, last_ts_ns } }
 select! { struct FrameRows of frames { trace_id, id, function, file, line } }
 
-/// What one trace shows.
+/// All measurements of one trace.
 #[derive(Debug, Default)]
 pub(crate) struct Measured {
     pub(super) names: Interner,
@@ -39,7 +39,7 @@ pub(crate) struct Measured {
     pub(super) values: Values,
     pub(super) memory: Memory,
     pub(super) stacks: StackTable<Place>,
-    /// The trace of the stacks.
+    /// The id of the trace that the stacks belong to.
     pub(super) stack_trace: u64,
     pub(super) extent_ns: u64,
 }
@@ -62,7 +62,7 @@ impl Measured {
         self.extent_ns.max(1) as f64
     }
 
-    /// Self time of everything that does not wait, on all threads.
+    /// Self time of all names that do not wait, on all threads.
     pub(super) fn busy_ns(&self) -> f64 {
         self.threads.list.iter().map(|thread| thread.busy_ns as f64).sum::<f64>().max(1.0)
     }

@@ -9,12 +9,12 @@ use crate::{advise::words::Role, group::whole, threads::Threads};
 
 select! { pub(in crate::advise) struct SpanRows of spans { thread_id, depth, ts_ns, dur_ns, self_ns, name, category } }
 
-/// What spans show.
+/// Measurements of spans.
 #[derive(Debug)]
 pub(in crate::advise) struct Spans {
     column: Translation,
     categories: Words<SpanCategory>,
-    /// By the number of the name; names beyond the bound are not looked at.
+    /// By the number of the name; names beyond the limit are ignored.
     pub(in crate::advise) names: Vec<NameUse>,
     pub(in crate::advise) series: Vec<Series>,
     by_thread: HashMap<(u32, u32), u32>,
@@ -32,9 +32,9 @@ pub(in crate::advise) struct NameUse {
     pub(in crate::advise) total_ns: u64,
     pub(in crate::advise) min_depth: u32,
     pub(in crate::advise) max_depth: u32,
-    /// Calls and self time by time, once there are some.
+    /// Calls and self time over time, once there are enough calls.
     pub(in crate::advise) cells: Option<Box<[Cell; CELLS]>>,
-    /// The series of the thread at hand: rows of one thread come together.
+    /// The series of the current thread; rows of one thread are adjacent.
     last: (u32, u32),
 }
 
@@ -57,20 +57,20 @@ pub(in crate::advise) struct Series {
     pub(in crate::advise) total_ns: u64,
     pub(in crate::advise) depth: u32,
     pub(in crate::advise) samples: Samples,
-    /// The longest, the very longest first.
+    /// The longest spans, longest first.
     pub(in crate::advise) longest: Vec<Instance>,
-    /// Every so many, as examples of what is usual.
+    /// Spans at regular intervals, as examples of usual ones.
     pub(in crate::advise) examples: Vec<Instance>,
     stride: u64,
 }
 
-/// The name of frames that the format knows as such: their own names may be numbers.
+/// The name of frames that the format marks as frames, whose names may be numbers.
 pub(in crate::advise) const FRAMES: u32 = u32::MAX;
 
 /// One span of a series.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::advise) struct Instance {
-    /// Its number in the series.
+    /// Index in the series.
     pub(in crate::advise) index: u64,
     pub(in crate::advise) ts_ns: i64,
     pub(in crate::advise) dur_ns: u64,
@@ -84,9 +84,9 @@ impl Instance {
 
 const MAX_NAMES: usize = 1 << 16;
 const MAX_SERIES: usize = 1 << 14;
-/// Names that are followed over time.
+/// Max number of names that are tracked over time.
 const MAX_FOLLOWED: usize = 1 << 13;
-/// Calls from which on a name is followed.
+/// Number of calls from which a name is tracked.
 const FOLLOWED_CALLS: u64 = 16;
 const SAMPLE_BYTES: usize = 128 << 20;
 const LONGEST: usize = 64;
@@ -169,7 +169,7 @@ impl Spans {
         self.names[number as usize].last = (span.thread, series);
     }
 
-    /// Adds a span to its series; gives the number of the series.
+    /// Adds a span to its series; returns the number of the series.
     #[inline]
     fn add_to_series(&mut self, known: Option<u32>, name: u32, span: &SpanRow) -> u32 {
         let number = known.unwrap_or_else(|| self.number_of(name, span));

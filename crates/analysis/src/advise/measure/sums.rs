@@ -1,4 +1,4 @@
-//! Functions and lines of profiles that only have sums.
+//! Functions and lines of profiles that contain only sums.
 
 use hashbrown::HashMap;
 use traceloom_model::{LineLevel, select};
@@ -9,7 +9,7 @@ use crate::group::whole;
 select! { pub(in crate::advise) struct CallRows of calls { callee, file, line, count, excl_ns, max_depth } }
 select! { pub(in crate::advise) struct LineRows of line_times { file, line, level, calls, incl_ns, excl_ns } }
 
-/// What sums show.
+/// Measurements of sums.
 #[derive(Debug, Default)]
 pub(in crate::advise) struct Sums {
     callees: Translation,
@@ -25,7 +25,7 @@ pub(in crate::advise) struct Sums {
 pub(in crate::advise) struct FunctionUse {
     pub(in crate::advise) calls: u64,
     pub(in crate::advise) self_ns: u64,
-    /// Places that call it.
+    /// Number of call sites.
     pub(in crate::advise) callers: u64,
     pub(in crate::advise) max_depth: u64,
 }

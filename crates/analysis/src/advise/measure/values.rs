@@ -8,11 +8,11 @@ use super::clock::{CELLS, Clock, halve};
 
 select! { pub(in crate::advise) struct CounterRows of counters { ts_ns, name, value_id, value } }
 
-/// What values show.
+/// Measurements of values.
 #[derive(Debug, Default)]
 pub(in crate::advise) struct Values {
     column: Translation,
-    /// By name and what tells values of one name apart.
+    /// By name and the key that distinguishes values of one name.
     pub(in crate::advise) curves: HashMap<(u32, u64), Curve>,
 }
 
@@ -20,15 +20,15 @@ pub(in crate::advise) struct Values {
 #[derive(Debug)]
 pub(in crate::advise) struct Curve {
     pub(in crate::advise) clock: Clock,
-    /// The number of values and their lowest, by time.
+    /// The number of values and the lowest value, by time.
     pub(in crate::advise) cells: [(u32, f64); CELLS],
     pub(in crate::advise) count: u64,
     last: f64,
-    /// The first step that is not 0.
+    /// The first nonzero step.
     pub(in crate::advise) step: Option<f64>,
-    /// Whether all others are the same.
+    /// Whether all other steps are equal to it.
     pub(in crate::advise) has_one_step: bool,
-    /// Whether it ever became less.
+    /// Whether the value ever decreased.
     pub(in crate::advise) falls: bool,
 }
 
@@ -74,7 +74,7 @@ impl Curve {
         cells[cell] = lowest(cells[cell], (1, value));
     }
 
-    /// The lowest value of each cell that has one.
+    /// The lowest value of each nonempty cell.
     pub(in crate::advise) fn lows(&self) -> Vec<f64> {
         self.cells.iter().filter(|(count, _)| *count > 0).map(|(_, low)| *low).collect()
     }
