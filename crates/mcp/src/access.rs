@@ -1,4 +1,4 @@
-//! Which files may be read and where files may be written.
+//! Which files may be read, and where files may be written.
 
 use std::{
     fs, io,
@@ -8,14 +8,14 @@ use std::{
 
 use traceloom_core::{Error, Result};
 
-/// The files and folders that the user gave, all of them resolved: a link cannot lead out of them.
+/// The files and folders given by the user, resolved so that a link cannot lead out of them.
 #[derive(Debug, Default)]
 pub(crate) struct Access {
     /// Files, and folders whose contents may be read.
     readable: Vec<PathBuf>,
-    /// Folders below which files may be written.
+    /// Folders in which files may be written.
     writable: Vec<PathBuf>,
-    /// Folders that the client works in: its contents may be read.
+    /// Working folders of the client, whose contents may be read.
     roots: Mutex<Vec<PathBuf>>,
 }
 
@@ -24,33 +24,34 @@ impl Access {
         let resolve = |path: &PathBuf| fs::canonicalize(path).map_err(|error| Error::from(error).in_file(path));
         let writable: Vec<PathBuf> = folders.iter().map(resolve).collect::<Result<_>>()?;
         if let Some(file) = writable.iter().find(|path| !path.is_dir()) {
-            return Err(Error::usage("is not a folder; --allow takes folders").in_file(file));
+            return Err(Error::usage("is not a folder; --allow accepts only folders").in_file(file));
         }
         let named: Vec<PathBuf> = files.iter().map(resolve).collect::<Result<_>>()?;
         Ok(Self { readable: named.into_iter().chain(writable.clone()).collect(), writable, roots: Mutex::default() })
     }
 
-    /// Takes the folders that the client works in, instead of those before.
+    /// Replaces the working folders of the client.
     pub(crate) fn set_roots(&self, roots: impl IntoIterator<Item = PathBuf>) {
         let resolved = roots.into_iter().filter_map(|root| fs::canonicalize(root).ok()).collect();
         *self.roots.lock().unwrap_or_else(PoisonError::into_inner) = resolved;
     }
 
-    /// The files that were named, not the folders.
+    /// The files given by the user, without the folders.
     pub(crate) fn named_files(&self) -> impl Iterator<Item = &Path> {
         self.readable.iter().map(PathBuf::as_path).filter(|path| path.is_file())
     }
 
-    /// The resolved path of a file that may be read. What is outside is refused in the same words whether it exists or not.
+    /// The resolved path of a file that may be read. Files outside are refused with the same message whether they exist
+    /// or not.
     pub(crate) fn readable(&self, path: &Path) -> Result<PathBuf> {
         let roots = self.roots.lock().unwrap_or_else(PoisonError::into_inner);
         let folders: Vec<&PathBuf> = self.readable.iter().chain(roots.iter()).collect();
-        // An absolute path takes the place of the folder that it is joined to.
+        // Joining an absolute path replaces the folder.
         let places = std::iter::once(path.to_owned()).chain(folders.iter().map(|folder| folder.join(path)));
         let resolved = places.filter_map(|place| fs::canonicalize(place).ok());
         let is_below = |place: &PathBuf| folders.iter().any(|folder| place.starts_with(folder));
         let found = resolved.into_iter().find(is_below);
-        let refusal = "not a file below the folders that this server may read; start `traceloom mcp` with the \
+        let refusal = "not a file in the folders that this server may read; start `traceloom mcp` with the \
                        file or with --allow FOLDER";
         let found = found.ok_or_else(|| Error::usage(refusal).in_file(path))?;
         if !found.is_file() {
@@ -68,7 +69,7 @@ impl Access {
         let resolved = folders.filter_map(|place| fs::canonicalize(place).ok());
         let is_below = |place: &PathBuf| self.writable.iter().any(|allowed| place.starts_with(allowed));
         let Some(folder) = resolved.into_iter().find(is_below) else {
-            return Err(refuse("is not below a folder that this server may write to; start it with --allow FOLDER"));
+            return Err(refuse("is not in a folder that this server may write to; start it with --allow FOLDER"));
         };
         let place = folder.join(name);
         match fs::symlink_metadata(&place) {

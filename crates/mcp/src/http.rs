@@ -1,4 +1,4 @@
-//! The server on a port of this machine.
+//! The server on a local port.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -15,19 +15,19 @@ use traceloom_viewer_server::Guard;
 
 use crate::{ANSWERING, Options, Server};
 
-/// Where a client finds the server, and what it has to show.
+/// The address of the server and its token.
 #[derive(Clone, Debug)]
 pub struct Address {
-    /// The address, without the token.
+    /// The URL, without the token.
     pub url: String,
-    /// Sent with each request, as `Authorization: Bearer TOKEN`.
+    /// Token to send with each request, as `Authorization: Bearer TOKEN`.
     pub token: String,
 }
 
-/// Serves clients of this machine on a port, or on any free one if it is 0; `ready` gets the address.
+/// Serves local clients on a port, or on any free port if it is 0; `ready` gets the address.
 ///
-/// Every request needs the token, which is new for each run. Requests under another host name or from the page of
-/// another site are refused.
+/// Every request needs the token, which is new for each run. Requests with another host name or from a page of another
+/// site are rejected.
 pub fn serve_http(options: &Options, port: u16, ready: impl FnOnce(&Address) -> Result<()>) -> Result<()> {
     let server = Server::new(options)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(ANSWERING).enable_all().build()?;
@@ -41,7 +41,7 @@ pub fn serve_http(options: &Options, port: u16, ready: impl FnOnce(&Address) -> 
 }
 
 fn router(server: Server, guard: Arc<Guard>) -> Router {
-    // Nothing is kept between requests, so that clients that come and go cost nothing.
+    // No state is kept between requests, so disconnected clients cost nothing.
     let config = StreamableHttpServerConfig::default().with_legacy_session_mode(false).with_json_response(true);
     let service =
         StreamableHttpService::new(move || Ok(server.clone()), Arc::new(NeverSessionManager::default()), config);

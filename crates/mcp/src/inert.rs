@@ -1,11 +1,11 @@
-//! What comes from a trace, on its way to an assistant: texts that steer nothing, and not too much of them.
+//! Makes data from a trace safe for an assistant: inert texts of limited size.
 
 use serde_json::{Map, Value as Json, json};
 
-/// Characters of one text; a longer one ends with its length.
+/// Max number of characters of a text; a longer one is cut and ends with its length.
 const MAX_TEXT_CHARS: usize = 600;
 
-/// A text in which nothing steers a terminal or hides: control and invisible characters are written out.
+/// A text with control and invisible characters escaped, so that it cannot affect a terminal or hide content.
 pub(crate) fn inert(text: &str) -> String {
     let mut shown = String::with_capacity(text.len().min(MAX_TEXT_CHARS * 4));
     for (number, c) in text.chars().enumerate() {
@@ -18,7 +18,7 @@ pub(crate) fn inert(text: &str) -> String {
     shown
 }
 
-/// Control characters, changes of direction, and characters that are not seen: the last can hold a whole hidden text.
+/// Control characters, direction marks, and invisible characters, which can encode hidden text.
 fn steers(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
@@ -26,16 +26,16 @@ fn steers(c: char) -> bool {
             | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// How much of an answer is given.
+/// Limits of a result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Caps {
-    /// Rows of each list.
+    /// Rows per list.
     pub(crate) rows: usize,
-    /// Bytes of the whole, as JSON.
+    /// Total bytes, as JSON.
     pub(crate) bytes: usize,
 }
 
-/// A list that was cut.
+/// A truncated list.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Cut {
     list: String,
@@ -48,7 +48,7 @@ impl Cut {
         Self { list: list.into(), shown, total }
     }
 
-    /// All cuts of an answer: a list that was cut before and is cut again keeps its first total.
+    /// All truncations of a result; a list that is truncated twice keeps its first total.
     pub(crate) fn merged(mut cuts: Vec<Self>, before: Vec<Self>) -> Vec<Self> {
         for first in before {
             match cuts.iter_mut().find(|cut| cut.list == first.list) {
@@ -68,7 +68,7 @@ impl Cut {
     }
 }
 
-/// An answer within its caps, and what had to be cut for that. Fewer rows are given before an answer gets too long.
+/// A result within its limits, and its truncations. If a result is too long, it gets fewer rows.
 pub(crate) fn capped(value: Json, caps: Caps) -> (Json, Vec<Cut>) {
     let mut rows = caps.rows;
     loop {

@@ -1,4 +1,4 @@
-//! One call while it runs: how far it is, and whether anybody still waits.
+//! A running call: its progress, and whether the client still waits for it.
 
 use std::{
     io,
@@ -13,7 +13,7 @@ use traceloom_core::{Error, Result};
 #[cfg(feature = "sql")]
 use traceloom_query::Stop;
 
-/// What the work of a call and those who wait for it share.
+/// State shared between the work of a call and its waiters.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Job(Arc<Shared>);
 
@@ -26,30 +26,30 @@ struct Shared {
 }
 
 impl Job {
-    /// Ends the work at its next read.
+    /// Stops the work at its next read.
     pub(crate) fn cancel(&self) {
         self.0.is_over.store(true, Ordering::Relaxed);
         #[cfg(feature = "sql")]
         self.0.stop.stop();
     }
 
-    /// Bytes that were read so far, of all passes together: this only grows.
+    /// Bytes read so far in all passes; never decreases.
     pub(crate) fn read_bytes(&self) -> u64 {
         self.0.read_bytes.load(Ordering::Relaxed)
     }
 
-    /// An error once nobody waits anymore.
+    /// Returns an error once nobody waits anymore.
     pub(crate) fn check(&self) -> Result<()> {
         if self.0.is_over.load(Ordering::Relaxed) { Err(Error::from(over())) } else { Ok(()) }
     }
 
-    /// Ends the wait for the rows of a query.
+    /// Stops waiting for the rows of a query.
     #[cfg(feature = "sql")]
     pub(crate) fn stop(&self) -> &Stop {
         &self.0.stop
     }
 
-    /// The same trace, read as long as somebody waits.
+    /// The same trace, readable as long as somebody waits.
     pub(crate) fn guard(&self, trace: &Trace) -> Trace {
         let (shared, last) = (Arc::clone(&self.0), AtomicU64::new(0));
         trace.guarded(move |end| {
@@ -64,7 +64,7 @@ fn over() -> io::Error {
     io::Error::other("canceled, or it took too long")
 }
 
-/// Held by those who wait; when it goes, the work ends.
+/// Held by the waiter; dropping it stops the work.
 pub(crate) struct Waiting(pub(crate) Job);
 
 impl Drop for Waiting {

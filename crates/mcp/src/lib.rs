@@ -1,7 +1,7 @@
-//! Traces for assistants: a server of the Model Context Protocol.
+//! A Model Context Protocol server that gives assistants access to traces.
 //!
-//! Answers come from the same functions as the program's `--json`. Whatever comes from a trace is inert data: control
-//! characters are written out, lists and texts are cut with their totals, and only files below allowed folders are touched.
+//! Results come from the same functions as the program's `--json`. Data from a trace is inert: control characters are
+//! escaped, lists and texts are truncated with their totals, and only files in allowed folders are accessed.
 
 #![forbid(unsafe_code)]
 
@@ -24,10 +24,10 @@ pub use crate::{
     server::{Options, Server},
 };
 
-/// Threads that answer; the work runs on others.
+/// Number of threads that serve requests; the work runs on other threads.
 const ANSWERING: usize = 2;
 
-/// Serves the client at standard input and output until it goes away.
+/// Serves the client at standard input and output until it disconnects.
 pub fn serve_stdio(options: &Options) -> Result<()> {
     let server = Server::new(options)?;
     let failed = |error: &dyn std::fmt::Display| Error::from(std::io::Error::other(error.to_string()));
@@ -36,7 +36,7 @@ pub fn serve_stdio(options: &Options) -> Result<()> {
         let service = server.serve(rmcp::transport::stdio()).await.map_err(|error| failed(&error))?;
         service.waiting().await.map(drop).map_err(|error| failed(&error))
     });
-    // A thread that still waits for standard input must not hold up the end.
+    // A thread that still waits for standard input must not delay the exit.
     runtime.shutdown_background();
     outcome
 }

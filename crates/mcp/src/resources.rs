@@ -1,4 +1,4 @@
-//! Pages that an assistant can read: tables, SQL, formats, codes of problems.
+//! Pages that an assistant can read: tables, SQL, formats, finding codes.
 
 use std::fmt::Write;
 
@@ -19,18 +19,18 @@ fn page(uri: &str, title: &str, text: impl Into<String>) -> Page {
 
 fn all() -> Vec<Page> {
     let title = |id: &str| match id {
-        "tables" => "The tables that SQL sees".to_owned(),
-        "sql" => "SQL: examples with answers".to_owned(),
+        "tables" => "The SQL tables".to_owned(),
+        "sql" => "SQL examples with results".to_owned(),
         "assistants" => "Traceloom for assistants".to_owned(),
         _ => format!("The format {}", id.trim_start_matches("formats/")),
     };
     let guide = PAGES.iter().map(|(id, text)| page(&format!("docs/{id}"), &title(id), *text));
-    guide.chain([page("findings", "The codes of problems", findings())]).collect()
+    guide.chain([page("findings", "Finding codes", findings())]).collect()
 }
 
-/// Every code with its severity, its sentence and its meaning.
+/// Every code with its severity, message and meaning.
 fn findings() -> String {
-    let mut text = String::from("# Codes of problems\n\n| code | severity | message | meaning |\n|---|---|---|---|\n");
+    let mut text = String::from("# Finding codes\n\n| code | severity | message | meaning |\n|---|---|---|---|\n");
     let mut rules: Vec<_> = FORMATS.iter().flat_map(|format| format.rules().iter()).collect();
     rules.sort_by_key(|rule| rule.code);
     rules.dedup_by_key(|rule| rule.code);

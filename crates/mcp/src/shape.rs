@@ -1,4 +1,4 @@
-//! Shapes of answers, written short: `spans:[name:str, total_ns:int, line?:int?]`.
+//! Compact schemas of results: `spans:[name:str, total_ns:int, line?:int?]`.
 //!
 //! `?` after a name means that the field may be absent, `?` after a type that it may be null.
 

@@ -13,7 +13,7 @@ use traceloom_core::{Error, Result};
 
 use crate::access::Access;
 
-/// Traces that stay open; the one that was used least recently goes first.
+/// Max number of open traces; the least recently used one is closed first.
 const MAX_OPEN: usize = 32;
 
 /// The traces of a session.
@@ -29,11 +29,11 @@ pub(crate) struct Opened {
     path: PathBuf,
     stamp: (u64, Option<SystemTime>),
     pub(crate) trace: Trace,
-    /// Kept once it is known: several tools give parts of it.
+    /// Cached, because several tools return parts of it.
     pub(crate) summary: Arc<OnceLock<Arc<Summary>>>,
 }
 
-/// The handle of a trace: made of its contents, so that it is the same in every session.
+/// The handle of a trace, derived from its contents, so that it is the same in every session.
 pub(crate) fn handle(trace: &Trace) -> String {
     format!("trace-{:016x}", trace.id())
 }
@@ -43,7 +43,7 @@ impl Shelf {
         Self { access, open: Mutex::default() }
     }
 
-    /// The trace that a handle or a path means; without either, the only one that there is.
+    /// The trace of a handle or path; without either, the only open one.
     pub(crate) fn find(&self, reference: Option<&str>) -> Result<Opened> {
         match reference {
             Some(handle) if handle.starts_with("trace-") && !Path::new(handle).exists() => self.by_handle(handle),
@@ -54,8 +54,9 @@ impl Shelf {
 
     fn by_handle(&self, wanted: &str) -> Result<Opened> {
         let found = self.get(|entry| handle(&entry.trace) == wanted);
-        let entry = found.ok_or_else(|| Error::usage(format!("no open trace has the handle {wanted}; use `open`")))?;
-        // The client may have given up the folder since then.
+        let entry =
+            found.ok_or_else(|| Error::usage(format!("no open trace has the handle {wanted}; call `open` first")))?;
+        // The client may have removed the folder since then.
         self.access.readable(&entry.path)?;
         if stamp(&entry.path)? != entry.stamp {
             return Err(Error::usage("changed since it was opened; use `open` again").in_file(&entry.path));
@@ -80,7 +81,7 @@ impl Shelf {
         match (named.next(), named.next(), opened.as_slice()) {
             (Some(path), None, []) => self.by_path(path),
             (_, _, [path]) => self.by_path(path),
-            _ => Err(Error::usage("name the trace: a path, or the handle that `open` gave")),
+            _ => Err(Error::usage("no trace given; pass a path, or the handle from `open`")),
         }
     }
 
@@ -92,7 +93,7 @@ impl Shelf {
         self.open().iter().find(|entry| is_wanted(entry)).cloned()
     }
 
-    /// Makes an entry the one that was used last.
+    /// Marks an entry as most recently used.
     fn put(&self, entry: Opened) -> Opened {
         let mut open = self.open();
         open.retain(|other| other.path != entry.path);

@@ -1,26 +1,26 @@
-//! The traces of a session whose times were moved onto one axis, for people.
+//! Reports the traces of a session whose times were shifted onto one axis.
 
 use std::{path::PathBuf, sync::Arc};
 
 use traceloom_mapping::{Trace, TraceSet};
 use traceloom_passes::{Placement, Reason};
 
-/// A trace whose times were moved.
+/// A trace whose times were shifted.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Alignment {
     /// `traces.trace_id`.
     pub trace_id: u64,
     /// The path of the trace.
     pub path: PathBuf,
-    /// Added to all of its times.
+    /// Offset added to all of its times.
     pub shift_ns: i64,
-    /// Why.
+    /// The reason for the shift.
     pub reason: Reason,
-    /// The trace whose axis it is on now; none if the user moved it.
+    /// The trace whose axis it is on now; `None` if the user set the offset.
     pub with: Option<PathBuf>,
 }
 
-/// The traces that were moved.
+/// The shifted traces.
 pub(crate) fn alignments(set: &TraceSet) -> Vec<Alignment> {
     let path = |number: usize| set.traces().get(number).map(|trace| trace.path.clone());
     let with = |placement: &Placement| match placement.reason {

@@ -1,4 +1,4 @@
-//! The rows of an answer, as they come.
+//! The rows of a result, as they arrive.
 
 use std::sync::Arc;
 
@@ -19,14 +19,14 @@ use tokio::sync::watch;
 
 use crate::{Failure, Session, guard};
 
-/// An answer: its columns at once, its rows as they come. What nobody takes is not made.
+/// A result: its columns are available at once, its rows as they arrive. Rows that are not requested are not computed.
 pub struct Answer<'s> {
     session: &'s Session,
     sql: String,
     schema: SchemaRef,
-    /// None after its end.
+    /// `None` after the end.
     stream: Option<SendableRecordBatchStream>,
-    /// The plan, as long as no row was given away and it can be run in another way.
+    /// The plan, as long as no row was returned and it can still be run in another way.
     again: Option<LogicalPlan>,
 }
 
@@ -42,21 +42,21 @@ impl<'s> Answer<'s> {
         Ok(Self { session, sql: sql.to_owned(), schema: stream.schema(), stream: Some(stream), again: Some(plan) })
     }
 
-    /// Its columns.
+    /// The columns.
     pub fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }
 
-    /// The next rows; none at the end.
+    /// The next rows; `None` at the end.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<Option<RecordBatch>, Failure> {
         self.next_unless(&Stop::default())
     }
 
-    /// The next rows, unless somebody stops the wait for them; none at the end, and none after that.
+    /// The next rows, unless the wait is stopped; `None` at the end and after a stop.
     pub fn next_unless(&mut self, stop: &Stop) -> Result<Option<RecordBatch>, Failure> {
         while let Some(mut stream) = self.stream.take() {
-            // The caller's stack may be too small for a deep query; those of the engine's threads are not.
+            // The caller's stack may be too small for a deep query; the engine's threads have larger stacks.
             let work = self.session.spawn(async move { (stream.next().await, stream) });
             let abort = work.abort_handle();
             let next = async {
@@ -88,8 +88,8 @@ impl<'s> Answer<'s> {
         Ok(None)
     }
 
-    /// A join by hash is the fastest and holds one side in memory; where that is too much, one by sorting goes to
-    /// temporary files.
+    /// A hash join is fastest but holds one side in memory; if that is too much, a sort-merge join uses temporary
+    /// files.
     fn start_over(&mut self, error: DataFusionError) -> Result<()> {
         let is_memory = matches!(error.find_root(), DataFusionError::ResourcesExhausted(_));
         let Some(plan) = self.again.take().filter(|_| is_memory) else { return Err(error) };
@@ -102,23 +102,23 @@ impl<'s> Answer<'s> {
     }
 }
 
-/// Ends the wait for rows from another thread; what the engine does for them ends when the answer is dropped.
+/// Stops a wait for rows from another thread; the engine stops working when the answer is dropped.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(watch::Sender<bool>);
 
 impl Stop {
-    /// Ends the wait, now and from now on.
+    /// Stops the current wait and all later ones.
     pub fn stop(&self) {
         self.0.send_replace(true);
     }
 
-    /// Whether it was ended.
+    /// Whether it was stopped.
     pub fn is_stopped(&self) -> bool {
         *self.0.borrow()
     }
 
     async fn said(&self) {
-        // The sender is here, so that this cannot fail.
+        // The sender is alive, so this cannot fail.
         let _ = self.0.subscribe().wait_for(|is_stopped| *is_stopped).await;
     }
 }
@@ -131,7 +131,7 @@ fn start(session: &Session, context: &SessionContext, plan: &LogicalPlan) -> Res
     })
 }
 
-/// A join makes rows for hours out of what it has read once. It has to give way in between: else nobody could stop it.
+/// A join can produce rows for hours from data that it has read once, so it must yield in between to be stoppable.
 fn interruptible(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let wrap = |plan: Arc<dyn ExecutionPlan>| match plan.name().ends_with("JoinExec") {
         true => Ok(Transformed::yes(Arc::new(CooperativeExec::new(plan)) as Arc<dyn ExecutionPlan>)),

@@ -1,4 +1,4 @@
-//! What a scan may leave out, read off the conditions of a query.
+//! Bounds of a scan, derived from the conditions of a query.
 
 use std::fmt;
 use traceloom_core::TimeRange;
@@ -9,24 +9,24 @@ use datafusion::{
 };
 use traceloom_model::Filter;
 
-/// Rows of interest; others may still come, because the conditions stay above the scan.
+/// Rows that may match; others may still be returned, because the conditions are also applied above the scan.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Bounds {
     pub(crate) filter: Filter,
-    /// The traces of interest; all where none is named.
+    /// The traces that may match; `None` means all.
     pub(crate) traces: Option<Vec<u64>>,
 }
 
 impl Bounds {
-    /// Takes a condition in; false where a scan can do nothing with it.
+    /// Applies a condition; returns false if the scan cannot use it.
     pub(crate) fn take(&mut self, condition: &Expr) -> bool {
         match condition {
             Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => {
-                // Either half alone is a weaker bound that holds as well.
+                // Each half alone is a weaker but valid bound.
                 let left = self.take(left);
                 self.take(right) || left
             }
-            // A short list reaches us as `a = 1 OR a = 2`.
+            // A short list arrives as `a = 1 OR a = 2`.
             Expr::BinaryExpr(BinaryExpr { op: Operator::Or, .. }) => {
                 any_of(condition).is_some_and(|(column, values)| self.only(column, &values))
             }
@@ -66,7 +66,7 @@ impl Bounds {
             Operator::LtEq => (None, Some(value + 1)),
             _ => return false,
         };
-        // A side beyond all times is open, and stays open when times move.
+        // A bound outside all times is open, and stays open when times are shifted.
         let from = from.filter(|from| *from > i64::MIN.into());
         let to = to.filter(|to| *to <= i64::MAX.into());
         let range = TimeRange::new(from.map(saturated), to.map(saturated));
@@ -84,12 +84,12 @@ impl Bounds {
         true
     }
 
-    /// Whether a trace can have rows of interest.
+    /// Whether a trace can have matching rows.
     pub(crate) fn takes_trace(&self, trace_id: u64) -> bool {
         self.traces.as_ref().is_none_or(|traces| traces.contains(&trace_id))
     }
 
-    /// Times and threads of interest.
+    /// Times and threads that may match.
     pub(crate) fn filter(&self) -> &Filter {
         &self.filter
     }
@@ -113,7 +113,7 @@ fn saturated(value: i128) -> i64 {
     value.clamp(i64::MIN.into(), i64::MAX.into()) as i64
 }
 
-/// What is in both lists; a value that the column cannot have is in neither.
+/// The intersection of both lists; a value that the column cannot have is in neither.
 fn narrow<T: TryFrom<i128> + PartialEq>(known: &mut Option<Vec<T>>, values: &[i128]) {
     let mut values: Vec<T> = values.iter().filter_map(|value| T::try_from(*value).ok()).collect();
     if let Some(known) = known {
@@ -146,7 +146,7 @@ fn literal(expr: &Expr) -> Option<i128> {
     }
 }
 
-/// A whole number of any width.
+/// An integer of any width.
 pub(crate) fn whole(value: &ScalarValue) -> Option<i128> {
     match value {
         ScalarValue::Int64(value) => value.map(i128::from),
@@ -165,7 +165,7 @@ mod tests {
 
     fn bounds(conditions: &[Expr]) -> (Bounds, bool) {
         let mut bounds = Bounds::default();
-        // All are taken, also after one that could not be.
+        // All conditions are applied, even after one that could not be used.
         let taken: Vec<bool> = conditions.iter().map(|condition| bounds.take(condition)).collect();
         let all = !taken.contains(&false);
         (bounds, all)
@@ -214,7 +214,7 @@ mod tests {
         for other in others {
             assert_eq!(bounds(std::slice::from_ref(&other)), (Bounds::default(), false), "{other}");
         }
-        // One half of a conjunction is enough, and it is only that half.
+        // One half of a conjunction is enough, and only that half is used.
         let (bounds, all) = bounds(&[col("dur_ns").gt(lit(1_i64)).and(col("ts_ns").gt_eq(lit(5_i64)))]);
         assert!(all);
         assert_eq!(bounds.filter, Filter::in_range(TimeRange::new(Some(5), None)));

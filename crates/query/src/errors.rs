@@ -1,4 +1,4 @@
-//! From an error of the engine to a place in the query and a name that was probably meant.
+//! Turns an engine error into a message with a place in the query and a suggested name.
 
 use std::fmt;
 
@@ -11,36 +11,36 @@ use datafusion::{
 };
 use traceloom_core::{Error, nearest};
 
-/// Why there is no answer.
+/// Why a query failed.
 #[derive(Debug)]
 pub enum Failure {
-    /// The question cannot be answered as it stands.
+    /// The query is invalid.
     Query(Box<Problem>),
     /// A trace cannot be read.
     Trace(Error),
 }
 
-/// What is wrong with a question.
+/// The problem with a query.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Problem {
-    /// The question.
+    /// The query.
     pub sql: String,
-    /// What is wrong.
+    /// The message.
     pub message: String,
-    /// Where, if that is one place.
+    /// The place in the query, if known.
     pub place: Option<Place>,
-    /// What to do instead.
+    /// Suggestions.
     pub help: Vec<String>,
 }
 
-/// A stretch of one line of a question; all from 1, the end behind the last character.
+/// A range within one line of a query; counted from 1, with an exclusive end.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Place {
     /// The line.
     pub line: usize,
     /// The first character.
     pub column: usize,
-    /// Behind the last character.
+    /// One past the last character.
     pub end_column: usize,
 }
 
@@ -85,11 +85,11 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Names that a question may use.
+/// Names that a query may use.
 pub(crate) struct Known {
     pub(crate) tables: Vec<String>,
     pub(crate) functions: Vec<String>,
-    /// What the memory is limited to.
+    /// The memory limit.
     pub(crate) memory_bytes: u64,
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn explain(sql: &str, error: DataFusionError, known: &Known) -> Failu
     }
 }
 
-/// The error of a trace, which traveled through the engine.
+/// The error of a trace that was passed through the engine.
 fn trace_error(error: DataFusionError) -> Result<Error, DataFusionError> {
     match error {
         DataFusionError::External(inner) => match inner.downcast::<Error>() {
@@ -123,15 +123,15 @@ fn trace_error(error: DataFusionError) -> Result<Error, DataFusionError> {
     }
 }
 
-/// Stands before what a trace says; engines carry errors of other processes as text.
+/// Prefix of the error of a trace; engines pass errors of other processes as text.
 const UNREADABLE: &str = "unreadable trace: ";
 
-/// The error of a trace that another process reads. Of this kind, because engines try other errors several times.
+/// The error of a trace that another process reads. It has this kind because engines retry other errors several times.
 pub(crate) fn departing_error(error: &Error) -> DataFusionError {
     DataFusionError::Execution(format!("{UNREADABLE}{error}"))
 }
 
-/// What another process said, out of the words that the engines on the way added.
+/// Extracts the message of another process from the text that engines added on the way.
 #[cfg(feature = "codec")]
 pub(crate) fn arrived_error(error: DataFusionError) -> DataFusionError {
     let text = error.to_string();
@@ -148,7 +148,7 @@ pub(crate) fn arrived_error(error: DataFusionError) -> DataFusionError {
     }
 }
 
-/// The text up to the quote that ends it, as `{:?}` wrote it.
+/// The text up to its closing quote, as written by `{:?}`.
 #[cfg(feature = "codec")]
 fn unescaped(quoted: &str) -> String {
     let (mut text, mut rest) = (String::new(), quoted.chars());
@@ -179,7 +179,7 @@ struct Explanation<'q> {
 }
 
 impl<'q> Explanation<'q> {
-    /// What the engine itself says.
+    /// Takes the message of the engine.
     fn of(sql: &'q str, error: &DataFusionError) -> Self {
         let Some(diagnostic) = error.diagnostic() else {
             return Self { sql, message: error.strip_backtrace(), place: None, help: Vec::new() };
@@ -192,7 +192,7 @@ impl<'q> Explanation<'q> {
             true => diagnostic.message.clone(),
             false => format!("{}: {}", diagnostic.message, kinds.join(" and ")),
         };
-        // What it says about names that are near, we say ourselves.
+        // We suggest similar names ourselves.
         let is_help = |note: &&String| !note.to_lowercase().starts_with("possible ") && !note.starts_with("has type ");
         let help = notes.iter().filter(is_help).cloned().collect();
         Self { sql, message, place: diagnostic.span.and_then(place), help }
@@ -203,7 +203,7 @@ impl<'q> Explanation<'q> {
             && let SchemaError::FieldNotFound { field, valid_fields } = schema.as_ref()
         {
             self.message = format!("no column '{}'", field.name);
-            // GROUP BY and ORDER BY come without a place.
+            // GROUP BY and ORDER BY have no place.
             self.place = self.place.or_else(|| word(self.sql, &field.name));
             let is_near = |column: &&Column| field.relation.is_none() || column.relation == field.relation;
             let columns: Vec<&str> = valid_fields.iter().filter(is_near).map(|column| column.name.as_str()).collect();
@@ -240,15 +240,15 @@ impl<'q> Explanation<'q> {
         }
     }
 
-    /// Says in words of this program what the engine says in its own.
+    /// Rewrites messages of the engine in terms of this program.
     fn reword(&mut self, error: &DataFusionError, known: &Known) {
         let message = std::mem::take(&mut self.message);
         if let Some(call) = between(&message, "name and argument types '", "'. You might") {
             let name = call.split('(').next().unwrap_or_default();
-            self.message = format!("'{name}' does not take such arguments: {}", types(call));
+            self.message = format!("'{name}' does not accept these arguments: {}", types(call));
             self.place = self.place.or_else(|| word(self.sql, name));
         } else if let DataFusionError::ResourcesExhausted(_) = error.find_root() {
-            self.message = format!("the query needs more memory than its {} MB", known.memory_bytes >> 20);
+            self.message = format!("the query exceeds its memory limit of {} MB", known.memory_bytes >> 20);
             self.help.push("raise the limit with --memory, or select fewer rows and columns".to_owned());
         } else if message.contains("No space left on device") {
             self.message = format!("no space left for temporary files in {}", std::env::temp_dir().display());
@@ -264,7 +264,7 @@ impl<'q> Explanation<'q> {
     }
 }
 
-/// Without the words that say where in the engine it came up.
+/// Removes prefixes that say where in the engine the error occurred.
 fn plain(message: &str) -> &str {
     static PREFIXES: &[&str] = &[
         "Error during planning: ",
@@ -287,7 +287,7 @@ fn plain(message: &str) -> &str {
     }
 }
 
-/// Types in the words of the reference of tables.
+/// Type names as in the table reference.
 fn types(text: &str) -> String {
     static WORDS: &[(&str, &str)] = &[
         ("Dictionary(Int32, Utf8)", "name"),
@@ -309,7 +309,7 @@ fn place(span: Span) -> Option<Place> {
     Some(Place { line, column, end_column: end.unwrap_or(column + 1).max(column + 1) })
 }
 
-/// The first word of a question that is this name.
+/// The first word of a query that is this name.
 fn word(sql: &str, name: &str) -> Option<Place> {
     let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize_with_location().ok()?;
     tokens.iter().find_map(|token| match &token.token {
@@ -318,7 +318,7 @@ fn word(sql: &str, name: &str) -> Option<Place> {
     })
 }
 
-/// The parser writes its place into the text only.
+/// The parser only writes the place into the text.
 fn written_place(message: &str) -> Option<Place> {
     let (_, rest) = message.rsplit_once("at Line: ")?;
     let (line, rest) = rest.split_once(", Column: ")?;
@@ -327,7 +327,7 @@ fn written_place(message: &str) -> Option<Place> {
     Some(Place { line: line.parse().ok()?, column, end_column: column + 1 })
 }
 
-/// The text between two others; to the end where the second is empty.
+/// The text between two others; to the end if the second is empty.
 fn between<'t>(text: &'t str, before: &str, behind: &str) -> Option<&'t str> {
     let (_, rest) = text.split_once(before)?;
     if behind.is_empty() { Some(rest) } else { rest.split_once(behind).map(|(found, _)| found) }

@@ -1,4 +1,4 @@
-//! Keeps a query from ending the process: its length, its depth, and the size of the values that it makes are limited.
+//! Keeps a query from crashing the process by limiting its length, its depth, and the size of its values.
 
 use std::{collections::HashMap, ops::ControlFlow, sync::Arc, thread};
 
@@ -25,18 +25,18 @@ use datafusion::{
     },
 };
 
-/// Bytes of a query.
+/// Max number of bytes of a query.
 const MAX_LENGTH: usize = 1 << 20;
-/// Operators that stand inside one another; the engine calls itself for each of them.
+/// Max nesting depth of operators; the engine recurses for each of them.
 const MAX_DEPTH: usize = 1_000;
-/// Operators of a plan.
+/// Max number of operators of a plan.
 const MAX_NODES: usize = 5_000;
-/// Room for the planner to call itself; only what is used costs memory.
+/// Stack size for the recursive planner; only the used part costs memory.
 const PLANNER_STACK_BYTES: usize = 256 << 20;
-/// Room for expressions to call themselves, on each of the engine's threads.
+/// Stack size for recursive expressions, on each of the engine's threads.
 pub(crate) const STACK_BYTES: usize = 64 << 20;
 
-/// Runs work of the engine that calls itself as deep as the query is.
+/// Runs engine work whose recursion is as deep as the query.
 pub(crate) fn with_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T> {
     thread::scope(|scope| {
         let builder = thread::Builder::new().name("query-plan".to_owned()).stack_size(PLANNER_STACK_BYTES);
@@ -45,12 +45,12 @@ pub(crate) fn with_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Resul
     })
 }
 
-/// Refuses a query that is too long or too deep to be parsed.
+/// Rejects a query that is too long or too deep to be parsed.
 pub(crate) fn check_text(sql: &str) -> Result<()> {
     if sql.len() > MAX_LENGTH {
         return plan_err!("the query has {} bytes; at most {MAX_LENGTH} are allowed", sql.len());
     }
-    // Text that has no tokens is refused by the parser, with a better message.
+    // Text that cannot be tokenized is rejected by the parser, with a better message.
     let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize().unwrap_or_default();
     let depth = depth(&tokens);
     if depth > MAX_DEPTH {
@@ -65,7 +65,7 @@ pub(crate) fn check_text(sql: &str) -> Result<()> {
 #[derive(Clone, Copy, Default)]
 struct Level {
     operators: usize,
-    /// Relations with commas between them are nested, other lists are not.
+    /// Relations separated by commas are nested; other lists are not.
     is_from: bool,
 }
 
@@ -104,8 +104,8 @@ fn depth(tokens: &[Token]) -> usize {
     deepest
 }
 
-/// Refuses a query whose names of `with` clauses stand for too many relations: a name is planned again at each use, so a
-/// short query can ask for billions.
+/// Rejects a query whose `with` clauses expand to too many relations: a name is planned again at each use, so a short
+/// query can expand to billions.
 pub(crate) fn check_uses(statement: &Statement) -> Result<()> {
     let mut uses = Uses { open: vec![0], ..Uses::default() };
     match statement {
@@ -122,11 +122,11 @@ pub(crate) fn check_uses(statement: &Statement) -> Result<()> {
 /// Counts relations.
 #[derive(Default)]
 struct Uses {
-    /// The relations of each query that is open.
+    /// The relations of each open query.
     open: Vec<usize>,
-    /// Names of the queries of `with` clauses, by the place of the query.
+    /// Names of the queries of `with` clauses, by the position of the query.
     names: HashMap<usize, String>,
-    /// The relations that a name stands for.
+    /// The number of relations that a name expands to.
     weights: HashMap<String, usize>,
 }
 
@@ -168,7 +168,7 @@ impl Visitor for Uses {
     }
 }
 
-/// Refuses a plan that is too large, and limits the values that its functions make.
+/// Rejects a plan that is too large, and limits the size of the results of its functions.
 pub(crate) fn bounded(plan: LogicalPlan, memory_bytes: u64) -> Result<LogicalPlan> {
     let mut nodes = 0;
     plan.apply_with_subqueries(|_| {
@@ -183,7 +183,7 @@ pub(crate) fn bounded(plan: LogicalPlan, memory_bytes: u64) -> Result<LogicalPla
     plan.transform_with_subqueries(|node| node.map_expressions(|expr| expr.transform_up(guard))).data()
 }
 
-/// Functions whose results may be larger than their arguments, also step by step, and how much larger.
+/// Functions whose results may be larger than their arguments, also in several steps, and how much larger.
 static GROWING: &[(&str, Growth)] = &[
     ("array_append", Growth::Sum),
     ("array_concat", Growth::Sum),
@@ -212,22 +212,22 @@ static GROWING: &[(&str, Growth)] = &[
     ("translate", Growth::Sum),
 ];
 
-/// What the size of a result depends on; numbers are those of arguments.
+/// What the size of a result depends on; the numbers are argument indexes.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 enum Growth {
-    /// All arguments together.
+    /// The sum of all arguments.
     Sum,
-    /// All of them, as many times as a number says.
+    /// All arguments, times a number.
     Times(usize),
-    /// All of them, as many times as a text has bytes.
+    /// All arguments, times the bytes of a text.
     Bytes(usize),
-    /// A number of characters for each row.
+    /// A number of characters per row.
     Length,
     /// The numbers from the first to the second.
     Range,
 }
 
-/// A growing function that refuses to make values beyond a size; the engine's memory limit does not see them.
+/// A growing function that rejects results beyond a size, because the engine's memory limit does not cover them.
 #[derive(Debug, Eq, Hash, PartialEq)]
 pub(crate) struct Bounded {
     inner: Arc<ScalarUDF>,
@@ -235,7 +235,7 @@ pub(crate) struct Bounded {
     max_bytes: usize,
 }
 
-/// The same for the results of `||`, which is no function.
+/// The same for the results of `||`, which is not a function.
 #[derive(Debug, Eq, Hash, PartialEq)]
 pub(crate) struct Measured {
     signature: Signature,
@@ -273,7 +273,7 @@ impl Measured {
 }
 
 impl Bounded {
-    /// None for a function whose results do not grow.
+    /// `None` for a function whose results do not grow.
     pub(crate) fn new(inner: Arc<ScalarUDF>, max_bytes: usize) -> Option<Self> {
         let growth = GROWING.iter().find(|(name, _)| *name == inner.name()).map(|(_, growth)| *growth)?;
         Some(Self { inner, growth, max_bytes })
@@ -284,7 +284,7 @@ impl Bounded {
         self.max_bytes
     }
 
-    /// How many bytes the result may have at most.
+    /// Upper bound of the bytes of the result.
     fn estimate(&self, args: &ScalarFunctionArgs) -> Result<u128> {
         let rows = args.number_rows as u128;
         let sum: u128 = args.args.iter().map(|arg| size(arg, args.number_rows)).sum();
@@ -316,11 +316,11 @@ fn size(arg: &ColumnarValue, rows: usize) -> u128 {
     }
 }
 
-/// The largest value of a whole number; nothing for NULL.
+/// The largest value of an integer argument; `None` for NULL.
 fn largest(arg: &ColumnarValue) -> Result<Option<i64>> {
     let array = arg.to_array(1)?;
     if !(array.data_type().is_integer() || array.data_type().is_null()) {
-        return exec_err!("only whole numbers are allowed here, not {}", array.data_type());
+        return exec_err!("only integers are allowed here, not {}", array.data_type());
     }
     Ok(max(cast(&array, &DataType::Int64)?.as_primitive::<Int64Type>()))
 }
@@ -330,7 +330,7 @@ fn number_of(args: &ScalarFunctionArgs, number: usize) -> Result<u128> {
     Ok(largest.map_or(0, |value| value.max(0).unsigned_abs().into()))
 }
 
-/// How many numbers a range has; with steps it has fewer.
+/// Upper bound of the length of a range; steps make it shorter.
 fn range(args: &ScalarFunctionArgs) -> Result<u128> {
     let mut extent: u128 = 0;
     for arg in args.args.iter().take(2) {
@@ -347,7 +347,7 @@ fn least(arg: &ColumnarValue) -> Result<Option<i64>> {
 }
 
 fn too_large(name: &str, max_bytes: usize) -> DataFusionError {
-    resources_datafusion_err!("{name} would make values of more than {} MB", max_bytes >> 20)
+    resources_datafusion_err!("{name} would produce values of more than {} MB", max_bytes >> 20)
 }
 
 impl ScalarUDFImpl for Bounded {

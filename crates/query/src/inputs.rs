@@ -1,4 +1,4 @@
-//! What a user names: files, patterns, folders, stores.
+//! Inputs given by the user: files, patterns, folders, stores.
 
 use std::path::{Path, PathBuf};
 
@@ -6,24 +6,24 @@ use traceloom_core::{Error, Result};
 
 use crate::{fleet::Fleet, location::Place, store::Store};
 
-/// One thing to read.
+/// One input.
 #[derive(Debug)]
 pub enum Input {
-    /// The store of a fleet.
+    /// A fleet store.
     Fleet(Fleet),
     /// A store.
     Store(Store),
     /// A trace, or a file that may be one.
     Trace {
-        /// Where it is.
+        /// Path or URL.
         path: PathBuf,
-        /// Whether the user named it; what was only found may be something else.
+        /// Whether the user named it; a file that was only found may not be a trace.
         is_named: bool,
     },
 }
 
-/// Turns names into inputs: a pattern (`*`, `?`, `[…]`) gives what it matches, a folder the files in it unless it is a
-/// store. URLs are names as well; that of a folder ends with `/`.
+/// Turns names into inputs: a pattern (`*`, `?`, `[…]`) becomes its matches, a folder the files in it unless it is a
+/// store. Names may be URLs; the URL of a folder ends with `/`.
 pub fn resolve(paths: &[PathBuf]) -> Result<Vec<Input>> {
     let mut inputs = Vec::new();
     for path in paths {
@@ -44,7 +44,7 @@ pub fn resolve(paths: &[PathBuf]) -> Result<Vec<Input>> {
     Ok(inputs)
 }
 
-/// The objects that a URL stands for.
+/// The objects that a URL matches.
 #[cfg(feature = "remote")]
 fn at_url(path: &Path, url: &url::Url) -> Result<Vec<Input>> {
     let found = |path| Input::Trace { path, is_named: false };
@@ -64,7 +64,7 @@ fn at_url(path: &Path, url: &url::Url) -> Result<Vec<Input>> {
     let is_match = |path: &PathBuf| path.file_name().is_some_and(|name| pattern.matches(&name.to_string_lossy()));
     let paths: Vec<_> = crate::remote::list(&folder)?.into_iter().filter(is_match).collect();
     match paths.is_empty() {
-        true => Err(Error::usage(format!("`{}` matches no object", path.display()))),
+        true => Err(Error::usage(format!("`{}` matches no objects", path.display()))),
         false => Ok(paths.into_iter().map(|path| Input::Trace { path, is_named: true }).collect()),
     }
 }
@@ -80,12 +80,12 @@ fn matching(pattern: &str) -> Result<Vec<Input>> {
         }
     }
     if inputs.is_empty() {
-        return Err(Error::usage(format!("`{pattern}` matches no file")));
+        return Err(Error::usage(format!("`{pattern}` matches no files")));
     }
     Ok(inputs)
 }
 
-/// The store that a folder is, or its files in order of their names; not those of folders in it.
+/// The store in a folder, or its files sorted by name, without subfolders.
 fn inside(folder: &Path) -> Result<Vec<Input>> {
     if let Some(store) = Store::open(folder)? {
         return Ok(vec![Input::Store(store)]);

@@ -11,7 +11,7 @@
 //! # Ok::<(), traceloom_query::Failure>(())
 //! ```
 //!
-//! Everything here blocks and nothing is generic: whoever uses it does not compile the engine again.
+//! Everything here blocks and nothing is generic, so users of this crate do not compile the engine again.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Where inputs are: paths of this machine, or URLs.
+//! Locations of inputs: local paths or URLs.
 
 use std::{
     fs,
@@ -9,7 +9,7 @@ use traceloom_core::{Error, Limits, Result, Source};
 use traceloom_mapping::{Options, Trace};
 use url::Url;
 
-/// The URL that another process finds the same file under; none for standard input and for names that are no text.
+/// The URL under which another process finds the same file; `None` for standard input and for names that are not UTF-8.
 pub(crate) fn url(path: &Path) -> Option<String> {
     if path == Path::new("-") {
         return None;
@@ -20,14 +20,14 @@ pub(crate) fn url(path: &Path) -> Option<String> {
     Some(file_url(std::path::absolute(path).ok()?.to_str()?))
 }
 
-/// Whether a name is a URL; a path with two slashes in a row after a colon is not one that people have.
+/// Whether a name is a URL; real paths do not contain two slashes after a colon.
 pub(crate) fn is_url(path: &Path) -> bool {
     path.to_str()
         .and_then(|text| text.split_once("://"))
         .is_some_and(|(scheme, _)| scheme.len() > 1 && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
-/// A bare path would be taken for a pattern where it has a star in it.
+/// A plain path with a star in it would be taken for a pattern.
 fn file_url(path: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     path.bytes().fold("file://".to_owned(), |url, byte| match is_plain(byte) {
@@ -36,7 +36,7 @@ fn file_url(path: &str) -> String {
     })
 }
 
-/// A place that can be read.
+/// A readable location.
 pub(crate) enum Place {
     Local(PathBuf),
     Remote(Url),
@@ -53,7 +53,7 @@ impl Place {
         }
     }
 
-    /// Its bytes.
+    /// The bytes of the file.
     pub(crate) fn open(&self, limits: &Limits) -> Result<Source> {
         match self {
             Self::Local(path) => Source::open(path, limits),
@@ -67,7 +67,7 @@ pub fn source(path: &Path, limits: &Limits) -> Result<Source> {
     Place::of(path)?.open(limits)
 }
 
-/// Opens a trace and recognizes its format, unless `from` names it.
+/// Opens a trace and detects its format, unless `from` is given.
 pub(crate) fn trace(path: &Path, from: Option<&str>, options: &Options) -> Result<Trace> {
     let place = Place::of(path)?;
     let source = place.open(&options.read.limits)?;
@@ -92,7 +92,7 @@ pub(crate) fn length(path: &Path) -> Result<u64> {
     }
 }
 
-/// Whether a file is there.
+/// Whether a file exists.
 pub(crate) fn is_file(path: &Path) -> Result<bool> {
     match Place::of(path)? {
         Place::Local(local) => Ok(local.is_file()),
@@ -103,13 +103,14 @@ pub(crate) fn is_file(path: &Path) -> Result<bool> {
 #[cfg(feature = "remote")]
 use crate::remote;
 
-/// What a build without a TLS stack says.
+/// The error of a build without a TLS stack.
 #[cfg(not(feature = "remote"))]
 mod remote {
     use super::{Error, Result, Source, Url};
 
     pub(super) fn open(url: &Url) -> Result<Source> {
-        Err(Error::usage("this build reads local files only; build it with `--features remote`").in_file(url.as_str()))
+        Err(Error::usage("this build can only read local files; build it with `--features remote`")
+            .in_file(url.as_str()))
     }
 
     pub(super) fn find(url: &Url) -> Result<Option<Source>> {

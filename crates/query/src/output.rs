@@ -1,4 +1,4 @@
-//! Writes the rows of an answer in a form that programs read, or gives its cells for people.
+//! Writes the rows of a result in a machine-readable format, or returns its cells as text.
 
 use std::{
     fmt,
@@ -27,19 +27,19 @@ use datafusion::{
 };
 use traceloom_core::{Error, Result};
 
-/// A form that programs read.
+/// A machine-readable format.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Format {
     /// An Arrow file.
     Arrow,
-    /// Comma-separated values with a head.
+    /// Comma-separated values with a header.
     Csv,
-    /// One JSON object per line. JSON has no number for NaN and infinities, so they are the texts `NaN`, `Infinity` and
-    /// `-Infinity`.
+    /// One JSON object per line. JSON has no numbers for NaN and infinities, so they are the strings `NaN`, `Infinity`
+    /// and `-Infinity`.
     Json,
     /// A Parquet file.
     Parquet,
-    /// A stream of Arrow, whose rows can be used as they arrive.
+    /// An Arrow stream, whose rows can be used as they arrive.
     Stream,
 }
 
@@ -65,14 +65,14 @@ enum Encoder {
 }
 
 impl<'w> Writer<'w> {
-    /// Writes into `out`; what the format needs first is written at once.
+    /// Creates a writer to `out`, and writes the header of the format at once.
     pub fn new(format: Format, schema: &SchemaRef, out: &'w mut dyn Write) -> Result<Self> {
         let made = Made::default();
         let encoder = match format {
             Format::Arrow => Encoder::Arrow(Box::new(FileWriter::try_new(made.clone(), schema).map_err(of_arrow)?)),
             Format::Csv => {
                 let mut writer = csv::WriterBuilder::new().with_header(true).build(made.clone());
-                // Without rows there would be no head.
+                // Without rows, there would be no header.
                 writer.write(&RecordBatch::new_empty(Arc::clone(schema))).map_err(of_arrow)?;
                 Encoder::Csv(Box::new(writer))
             }
@@ -107,11 +107,11 @@ impl<'w> Writer<'w> {
             Encoder::Stream(writer) => writer.write(&plain(batch).map_err(of_arrow)?).map_err(of_arrow)?,
         }
         self.hand_on()?;
-        // Somebody may be waiting for them.
+        // A reader may be waiting for them.
         if matches!(self.encoder, Encoder::Stream(_)) { Ok(self.out.flush()?) } else { Ok(()) }
     }
 
-    /// Writes what comes last.
+    /// Writes the end of the format.
     pub fn finish(mut self) -> Result<()> {
         match &mut self.encoder {
             Encoder::Arrow(writer) => writer.finish().map_err(of_arrow)?,
@@ -130,7 +130,7 @@ impl<'w> Writer<'w> {
     }
 }
 
-/// Writes floats that are not finite as texts; otherwise they could not be distinguished from NULL.
+/// Writes non-finite floats as strings; otherwise they could not be distinguished from NULL.
 #[derive(Debug)]
 struct NonFinite;
 
@@ -161,7 +161,7 @@ impl JsonEncoder for Floats<'_> {
     }
 }
 
-/// Bytes on their way from an encoder, which wants to own what it writes to, to an output that is lent.
+/// A buffer between an encoder, which must own its output, and a borrowed output.
 #[derive(Clone, Default)]
 struct Made(Arc<Mutex<Vec<u8>>>);
 
@@ -179,7 +179,7 @@ impl Write for Made {
     }
 }
 
-/// The same rows without dictionaries, which differ from batch to batch and would have to be sent with each.
+/// The same rows without dictionaries, which differ between batches and would have to be sent with each batch.
 fn plain(batch: &RecordBatch) -> std::result::Result<RecordBatch, ArrowError> {
     let schema = plain_columns(&batch.schema());
     let columns = schema.fields().iter().zip(batch.columns());
@@ -208,24 +208,24 @@ fn of_parquet(error: ParquetError) -> Error {
     io::Error::other(error).into()
 }
 
-/// The cells of an answer as texts.
+/// The cells of a result as text.
 #[derive(Debug)]
 pub struct Cells {
     schema: SchemaRef,
 }
 
 impl Cells {
-    /// For answers with these columns.
+    /// Creates cells for results with these columns.
     pub fn new(schema: SchemaRef) -> Self {
         Self { schema }
     }
 
-    /// Names of the columns, and whether each is of numbers.
+    /// Names of the columns, and whether each is numeric.
     pub fn heads(&self) -> Vec<(String, bool)> {
         self.schema.fields().iter().map(|field| (field.name().clone(), is_number(field.data_type()))).collect()
     }
 
-    /// The rows of a batch; NULL is an empty text.
+    /// The rows of a batch; NULL is an empty string.
     pub fn rows(&self, batch: &RecordBatch) -> Result<Vec<Vec<String>>> {
         let options = FormatOptions::default().with_display_error(true);
         let formatters = batch.columns().iter().map(|column| ArrayFormatter::try_new(column.as_ref(), &options));

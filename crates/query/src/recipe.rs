@@ -1,4 +1,4 @@
-//! How any process opens a trace and sees it where a session put it.
+//! How any process opens a trace, with the same place on the axis as in the session.
 
 use std::path::PathBuf;
 
@@ -8,25 +8,25 @@ use traceloom_passes::{Placement, Reason};
 
 use crate::location;
 
-/// The description of a trace; it travels instead of the trace.
+/// The description of a trace, which is sent instead of the trace.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) struct Recipe {
-    /// Where its bytes are.
+    /// URL of the trace.
     pub(crate) url: String,
-    /// What the user calls it.
+    /// Name given by the user.
     pub(crate) path: PathBuf,
-    /// The id of its format.
+    /// Id of the format.
     pub(crate) format: String,
-    /// Whether evals of one place are added together.
+    /// Whether evals of one line are merged.
     pub(crate) is_merged: bool,
-    /// Its place on the axis.
+    /// Placement on the axis.
     pub(crate) shift_ns: i64,
     pub(crate) is_by_counter: bool,
     pub(crate) unix_origin_ns: Option<i64>,
 }
 
 impl Recipe {
-    /// None if no other process can open it, such as standard input.
+    /// `None` if no other process can open it, such as standard input.
     pub(crate) fn of(trace: &Trace, placement: &Placement, is_merged: bool) -> Option<Self> {
         Some(Self {
             url: location::url(&trace.path)?,

@@ -22,7 +22,7 @@ pub(crate) fn open(url: &Url) -> Result<Source> {
     find(url)?.ok_or_else(|| Error::from(io::Error::from(io::ErrorKind::NotFound)).in_file(url.as_str()))
 }
 
-/// The bytes of an object; none if there is no such object.
+/// The bytes of an object; `None` if it does not exist.
 pub(crate) fn find(url: &Url) -> Result<Option<Source>> {
     let (store, key) = (STORES.store(url)?, key(url)?);
     let found = wait({
@@ -36,7 +36,7 @@ pub(crate) fn find(url: &Url) -> Result<Option<Source>> {
     }
 }
 
-/// The objects directly in a folder, in order of their names, without hidden ones.
+/// The objects directly in a folder, sorted by name, without hidden ones.
 pub(crate) fn list(folder: &Url) -> Result<Vec<PathBuf>> {
     let (store, prefix) = (STORES.store(folder)?, key(folder)?);
     let listed = wait(async move { store.list_with_delimiter(Some(&prefix)).await });
@@ -49,17 +49,17 @@ pub(crate) fn list(folder: &Url) -> Result<Vec<PathBuf>> {
 }
 
 fn key(url: &Url) -> Result<Key> {
-    Key::from_url_path(url.path()).map_err(|_| Error::usage("is not the name of an object").in_file(url.as_str()))
+    Key::from_url_path(url.path()).map_err(|_| Error::usage("is not a valid object name").in_file(url.as_str()))
 }
 
-/// Bytes of the first read, and of one that does not continue the one before.
+/// Bytes of the first read, and of a read that does not continue the previous one.
 const MIN_AHEAD: u64 = 256 << 10;
-/// Bytes of a read after many that continued each other.
+/// Max bytes of a read, after many consecutive reads.
 const MAX_AHEAD: u64 = 8 << 20;
-/// Ranges that are kept: a parser reads at a few offsets in turn.
+/// Number of cached ranges; a parser alternates between a few offsets.
 const MAX_RANGES: usize = 4;
 
-/// An object that is read forward mostly.
+/// An object that is mostly read forward.
 struct Object {
     store: Arc<dyn ObjectStore>,
     meta: ObjectMeta,
@@ -68,15 +68,15 @@ struct Object {
 
 #[derive(Default)]
 struct ReadAhead {
-    /// Offsets and bytes, the newest last.
+    /// Offsets and bytes, newest last.
     ranges: VecDeque<(u64, Vec<u8>)>,
-    /// Where the last read ended.
+    /// End of the last read.
     end: u64,
     ahead: u64,
 }
 
 impl ReadAhead {
-    /// What is known at an offset.
+    /// The cached bytes at an offset.
     fn at(&self, offset: u64) -> Option<&[u8]> {
         self.ranges.iter().rev().find_map(|(start, bytes)| {
             let skipped = usize::try_from(offset.checked_sub(*start)?).ok()?;
@@ -84,7 +84,7 @@ impl ReadAhead {
         })
     }
 
-    /// How much to read at an offset: twice as much each time that a read continues the one before.
+    /// Bytes to read at an offset; doubles each time a read continues the previous one.
     fn next_bytes(&mut self, offset: u64) -> u64 {
         self.ahead = if offset == self.end { (self.ahead * 2).clamp(MIN_AHEAD, MAX_AHEAD) } else { MIN_AHEAD };
         self.ahead
@@ -103,7 +103,7 @@ impl Object {
     fn fetch(&self, offset: u64, bytes: u64) -> io::Result<Vec<u8>> {
         let end = self.meta.size.min(offset.saturating_add(bytes));
         let (store, key) = (Arc::clone(&self.store), self.meta.location.clone());
-        // Another object under the same name would be half of each.
+        // If the object was replaced, the data would be a mix of both.
         let if_match = self.meta.e_tag.clone().filter(|tag| !tag.starts_with("W/"));
         let options = GetOptions { range: Some(GetRange::Bounded(offset..end)), if_match, ..GetOptions::default() };
         let got = wait(async move { store.get_opts(&key, options).await?.bytes().await });
@@ -133,21 +133,21 @@ impl ReadAt for Object {
     }
 }
 
-/// Says in one sentence what the store said in a page of XML.
+/// Condenses the XML error of the store into one sentence.
 fn explained(error: object_store::Error) -> io::Error {
     use object_store::Error as E;
     let (kind, text) = match &error {
         E::NotFound { .. } => (io::ErrorKind::NotFound, "the object does not exist".to_owned()),
         E::PermissionDenied { .. } | E::Unauthenticated { .. } => {
-            (io::ErrorKind::PermissionDenied, "the object store denied access; check the credentials".to_owned())
+            (io::ErrorKind::PermissionDenied, "the object store denied access; check your credentials".to_owned())
         }
-        E::Precondition { .. } => (io::ErrorKind::InvalidData, "the object changed while it was read".to_owned()),
+        E::Precondition { .. } => (io::ErrorKind::InvalidData, "the object changed while it was being read".to_owned()),
         other => (io::ErrorKind::Other, root(other)),
     };
     io::Error::new(kind, text)
 }
 
-/// The innermost reason, on one line.
+/// The innermost cause, on one line.
 fn root(error: &dyn std::error::Error) -> String {
     let mut reason = error;
     while let Some(inner) = reason.source() {
@@ -155,10 +155,10 @@ fn root(error: &dyn std::error::Error) -> String {
     }
     let line = reason.to_string();
     let line = line.lines().next().unwrap_or_default();
-    format!("the object store cannot be read: {line}")
+    format!("cannot read from the object store: {line}")
 }
 
-/// Waits for work on a thread of its own: the caller may be inside another runtime.
+/// Waits for work on a separate thread, because the caller may be inside another runtime.
 fn wait<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> T {
     static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
         let mut builder = tokio::runtime::Builder::new_multi_thread();
@@ -169,10 +169,10 @@ fn wait<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> T 
     result.recv().expect("the work sends its result")
 }
 
-/// All object stores of the process; each is made when its first URL is seen, with the credentials of the environment.
+/// All object stores of the process; each is created for its first URL, with credentials from the environment.
 static STORES: LazyLock<Stores> = LazyLock::new(Stores::default);
 
-/// Finds the store of any URL; for the engine, which reads Parquet itself.
+/// Finds the store of any URL, for the engine, which reads Parquet itself.
 pub fn object_stores() -> Arc<dyn ObjectStoreRegistry> {
     Arc::new(Registry(DefaultObjectStoreRegistry::new()))
 }
@@ -189,7 +189,7 @@ impl Stores {
         }
         let store = create(url, &base).map_err(|error| Error::from(explained(error)).in_file(url.as_str()))?;
         let store = store.ok_or_else(|| {
-            Error::usage(format!("unknown scheme {}; file, http, https and s3 are known", url.scheme()))
+            Error::usage(format!("unsupported scheme {}; supported are file, http, https and s3", url.scheme()))
                 .in_file(url.as_str())
         })?;
         stores.insert(base, Arc::clone(&store));
@@ -197,9 +197,9 @@ impl Stores {
     }
 }
 
-/// None for another kind of store.
+/// `None` for another kind of store.
 fn create(url: &Url, base: &str) -> object_store::Result<Option<Arc<dyn ObjectStore>>> {
-    // The default waits for minutes for a server that is not there.
+    // By default, it waits for minutes for a server that does not exist.
     let retry = RetryConfig { max_retries: 4, retry_timeout: Duration::from_secs(15), ..RetryConfig::default() };
     Ok(match url.scheme() {
         "s3" | "s3a" => {

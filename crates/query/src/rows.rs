@@ -1,4 +1,4 @@
-//! Engines that answer queries, and the rows that they return: from this process, or from another one as a stream of Arrow.
+//! Engines that run queries, and the rows that they return: from this process, or from another one as an Arrow stream.
 
 use std::{fmt, io::Read};
 
@@ -9,18 +9,18 @@ use traceloom_core::{Error, Result};
 
 use crate::{Answer, Session, output::of_arrow};
 
-/// An engine that answers queries.
+/// An engine that runs queries.
 pub trait Ask {
     /// Starts a query.
     fn ask(&self, sql: &str) -> Result<Box<dyn Rows + '_>>;
 }
 
-/// Rows as they come.
+/// Rows as they arrive.
 pub trait Rows {
     /// The columns.
     fn schema(&self) -> SchemaRef;
 
-    /// The next rows; none at the end.
+    /// The next rows; `None` at the end.
     fn next(&mut self) -> Result<Option<RecordBatch>>;
 }
 
@@ -53,8 +53,8 @@ impl fmt::Debug for ReceivedRows<'_> {
 }
 
 impl<'r> ReceivedRows<'r> {
-    /// Waits for the columns. `failure` says, when the stream has ended, why the sender could not send everything:
-    /// half an answer looks like a whole one if the sender dies between two batches.
+    /// Waits for the columns. After the end of the stream, `failure` says why the sender could not send everything: if
+    /// the sender dies between two batches, a partial result looks complete.
     pub fn new(stream: impl Read + 'r, mut failure: impl FnMut() -> Option<Error> + 'r) -> Result<Self> {
         let stream: Box<dyn Read + 'r> = Box::new(stream);
         match StreamReader::try_new(stream, None) {
@@ -107,7 +107,7 @@ mod tests {
             assert!(outcome(&bytes[..end], None).is_err());
             assert_eq!(outcome(&bytes[..end], Some("killed")), Err("killed".to_owned()));
         }
-        // The last eight bytes are the mark of the end.
+        // The last eight bytes are the end marker.
         assert_eq!(outcome(&bytes[..bytes.len() - 8], Some("killed")), Err("killed".to_owned()));
     }
 

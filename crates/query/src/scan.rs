@@ -1,4 +1,4 @@
-//! A table of traces that are read in place: each scan is a pass over the files.
+//! A table of traces that are read in place; each scan is a pass over the files.
 
 use std::{fmt, pin::Pin, sync::Arc};
 
@@ -23,22 +23,22 @@ use traceloom_model::{Columns, Flow, Table, TableSink, TableSource};
 
 use crate::{bounds::Bounds, errors::departing_error, recipe::Recipe};
 
-/// One trace as a scan sees it.
+/// One trace of a scan.
 pub(crate) struct Part {
     /// Its tables, with times on the axis of the session.
     pub(crate) source: Arc<dyn TableSource + Send + Sync>,
     pub(crate) trace_id: u64,
-    /// Length of the file, from which the engine guesses how large a table is.
+    /// Length of the file, from which the engine estimates the size of a table.
     pub(crate) bytes: u64,
-    /// How another process opens the same trace; none if it cannot.
+    /// How another process opens the same trace; `None` if it cannot.
     #[cfg_attr(not(feature = "codec"), expect(dead_code))]
     pub(crate) recipe: Option<Recipe>,
-    /// Whether another process planned the scan; it gets errors as text.
+    /// Whether another process planned the scan and gets errors as text.
     pub(crate) came_by_plan: bool,
 }
 
 impl Part {
-    /// An error of this trace for the engine.
+    /// Wraps an error of this trace for the engine.
     fn failure(&self, error: traceloom_core::Error) -> DataFusionError {
         match self.came_by_plan {
             true => departing_error(&error),
@@ -53,28 +53,28 @@ impl fmt::Debug for Part {
     }
 }
 
-/// One table of all inputs: traces, and what a store has of it.
+/// One table of all inputs, from traces and stores.
 #[derive(Debug)]
 pub(crate) struct TraceTable {
     pub(crate) table: Table,
     pub(crate) parts: Vec<Arc<Part>>,
     pub(crate) stored: Option<Arc<dyn TableProvider>>,
-    /// How many parts are read at a time.
+    /// How many parts are read concurrently.
     pub(crate) spread: Spread,
 }
 
-/// Into how many partitions a scan is cut.
+/// How many partitions a scan has.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Spread {
-    /// As many as the engine has processors: each part at work holds its parser.
+    /// One per processor of the engine, because each active part holds a parser.
     Processors,
-    /// One for each trace: partitions are tasks of many machines.
+    /// One per trace, because partitions are tasks for many machines.
     #[cfg(feature = "codec")]
     Tasks,
 }
 
-/// What `async_trait` makes of a method; written out, because the proof that such a future may cross threads takes the
-/// compiler seconds for each method.
+/// The return type that `async_trait` generates; written out, because proving that such a future is `Send` takes the
+/// compiler seconds per method.
 type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 impl TableProvider for TraceTable {
@@ -87,7 +87,7 @@ impl TableProvider for TraceTable {
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
-        // A store leaves out groups of rows by any filter; whatever is pushed down stays above as well.
+        // A store skips row groups by any filter; all filters are also applied above the scan.
         let useful = |filter: &&Expr| self.stored.is_some() || Bounds::default().take(filter);
         let push = |filter| match useful(filter) {
             true => TableProviderFilterPushDown::Inexact,
@@ -146,7 +146,7 @@ impl TraceTable {
     }
 }
 
-/// What a scan is asked for.
+/// The request of a scan.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) table: Table,
@@ -157,19 +157,19 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// The columns are numbers of those of the table.
+    /// The columns are indexes into the columns of the table.
     pub(crate) fn new(table: Table, projection: Vec<usize>, bounds: Bounds, limit: Option<usize>) -> Result<Self> {
         let schema = Arc::new(table.schema().project(&projection)?);
         Ok(Self { table, projection, bounds, limit, schema })
     }
 
-    /// Its columns.
+    /// The output columns.
     #[cfg(feature = "codec")]
     pub(crate) fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }
 
-    /// A guess is enough: it decides which side of a join is held in memory.
+    /// An estimate is enough; it determines which side of a join is held in memory.
     pub(crate) fn rows(&self, parts: &[Arc<Part>]) -> Precision<usize> {
         let bytes: u64 = parts.iter().map(|part| part.bytes).sum();
         match self.table {
@@ -184,9 +184,9 @@ impl Request {
         }
     }
 
-    /// The columns that a source has to make.
+    /// The columns that a source has to produce.
     fn columns(&self) -> Columns {
-        // Rows are counted if no column is asked for, and one is needed to have rows at all.
+        // If no column is requested, rows are only counted, but one column is needed to have rows at all.
         Columns::of(if self.projection.is_empty() { &[0] } else { &self.projection })
     }
 }
@@ -200,7 +200,7 @@ impl fmt::Display for Request {
     }
 }
 
-/// Batches that may wait between a parser and the engine: enough that neither waits for every one.
+/// Number of batches buffered between a parser and the engine, so that neither waits for each batch.
 const WAITING: usize = 4;
 
 #[derive(Debug)]
@@ -282,7 +282,7 @@ impl ExecutionPlan for TraceExec {
     }
 }
 
-/// Reads parts one after the other until nobody takes their rows any more.
+/// Reads parts one after the other until their rows are no longer needed.
 fn pour(parts: &[Arc<Part>], request: &Request, out: Sender<Result<RecordBatch>>, rows: Count) -> Result<()> {
     let mut left = request.limit.unwrap_or(usize::MAX);
     for part in parts {
@@ -303,13 +303,13 @@ struct Sink<'a> {
     request: &'a Request,
     out: &'a Sender<Result<RecordBatch>>,
     rows: &'a Count,
-    /// Rows that are still wanted.
+    /// Number of rows still needed.
     left: usize,
     failure: Option<DataFusionError>,
 }
 
 impl Sink<'_> {
-    /// The batch as the engine asked for it: columns in its order.
+    /// The batch with the columns in the order requested by the engine.
     fn arranged(&self, batch: RecordBatch) -> Result<RecordBatch> {
         let (request, rows) = (self.request, batch.num_rows().min(self.left));
         let batch = batch.slice(0, rows);
@@ -336,7 +336,7 @@ impl TableSink for Sink<'_> {
         };
         self.left -= batch.num_rows();
         self.rows.add(batch.num_rows());
-        // The other end is gone where the engine has enough.
+        // The receiver is gone if the engine has enough rows.
         if self.out.blocking_send(Ok(batch)).is_err() {
             self.left = 0;
         }
@@ -356,7 +356,7 @@ mod tests {
 
     use super::*;
 
-    /// Gives no rows and remembers what it was asked for.
+    /// Returns no rows and records the requests.
     #[derive(Default)]
     struct Recording(Mutex<Vec<Asked>>);
 
@@ -372,7 +372,7 @@ mod tests {
         }
     }
 
-    /// What a question asks of a trace that is moved by this much.
+    /// The requests of a query to a trace that is shifted by this much.
     fn asked(sql: &str, shift_ns: i64) -> Vec<Asked> {
         let recording = Arc::new(Recording::default());
         let placement = Placement { shift_ns, ..Placement::default() };
@@ -396,7 +396,7 @@ mod tests {
             "select name, sum(dur_ns) from spans where ts_ns >= 10 and ts_ns < 20 and thread_id = 3 group by name";
         let filter = Filter { range: TimeRange::between(10, 20), threads: Some(vec![3]) };
         assert_eq!(asked(sql, 0), [(columns(&["thread_id", "ts_ns", "dur_ns", "name"]), filter.clone())]);
-        // A bound is a time that the user sees; the source has its own.
+        // Bounds are times on the user's axis; the source has its own times.
         let there = Filter { range: TimeRange::between(-90, -80), ..filter };
         assert_eq!(asked(sql, 100), [(columns(&["thread_id", "ts_ns", "dur_ns", "name"]), there)]);
         assert_eq!(asked("select count(*) from spans", 0), [(columns(&["trace_id"]), Filter::default())]);

@@ -1,4 +1,4 @@
-//! Inputs as tables, and questions to them.
+//! A session: inputs as tables, and queries on them.
 
 use std::{
     fmt,
@@ -43,14 +43,14 @@ use crate::{
     stored, views,
 };
 
-/// Lets the caller see what is read of a file: gives a source of the same bytes.
+/// Lets the caller observe reads of a file by replacing its source with one of the same bytes.
 #[derive(Clone)]
 pub struct Watch(Arc<Look>);
 
 type Look = dyn Fn(Source, &Path) -> Result<Source> + Send + Sync;
 
 impl Watch {
-    /// Looks at every file with this.
+    /// Calls `look` for every file.
     pub fn new(look: impl Fn(Source, &Path) -> Result<Source> + Send + Sync + 'static) -> Self {
         Self(Arc::new(look))
     }
@@ -62,29 +62,29 @@ impl fmt::Debug for Watch {
     }
 }
 
-/// How questions are answered.
+/// Options of a session.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The format of all traces, where it should not be guessed.
+    /// The format of all traces (default: detect).
     pub from: Option<String>,
-    /// What sorting, grouping and joining may hold in memory; beyond that they go to temporary files.
+    /// Memory limit of sorting, grouping and joining; beyond it, temporary files are used.
     pub memory_bytes: u64,
-    /// Processors to use; all where none is named.
+    /// Processors to use (default: all).
     pub threads: Option<usize>,
-    /// Times of traces to move.
+    /// Offsets for the times of traces.
     pub offsets: Vec<Offset>,
-    /// Whether traces that know the time of day, or share a processor counter, are brought onto one axis.
+    /// Whether traces that have the time of day, or share a processor counter, are aligned on one axis.
     pub is_aligned: bool,
-    /// Sees what is read.
+    /// Observes reads.
     pub watch: Option<Watch>,
-    /// Told what is wrong with a trace that was read.
+    /// Called with the problems of a trace after it was read.
     pub told: Option<fn(&Path, &Findings)>,
-    /// Plans queries for other processes, instead of answering them here.
+    /// Plans queries for other processes instead of running them here.
     #[cfg(feature = "codec")]
     pub engine: Option<Engine>,
 }
 
-/// Makes the engine of a session one that sends its plans to other processes.
+/// Turns the engine of a session into one that sends its plans to other processes.
 #[cfg(feature = "codec")]
 #[derive(Clone)]
 pub struct Engine(Arc<Upgrade>);
@@ -94,7 +94,7 @@ type Upgrade = dyn Fn(SessionState) -> datafusion::common::Result<SessionState> 
 
 #[cfg(feature = "codec")]
 impl Engine {
-    /// With a state that has none of the rules that only work within one process.
+    /// `upgrade` gets a state without the rules that only work within one process.
     pub fn new(
         upgrade: impl Fn(SessionState) -> datafusion::common::Result<SessionState> + Send + Sync + 'static,
     ) -> Self {
@@ -129,19 +129,19 @@ impl Default for Options {
 /// A table or view, as data.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Relation {
-    /// What SQL calls it.
+    /// Name in SQL.
     pub name: String,
-    /// Its columns.
+    /// Columns.
     pub columns: Vec<String>,
 }
 
-/// Traces and stores, ready for questions.
+/// Traces and stores, ready for queries.
 pub struct Session {
     pub(crate) context: SessionContext,
-    /// There until the session ends.
+    /// Present until the session ends.
     runtime: Option<Runtime>,
     pub(crate) memory_bytes: u64,
-    /// There until the session ends; without a folder for temporary files, queries that need one fail.
+    /// Present until the session ends; without a folder for temporary files, queries that need one fail.
     _spill: Option<SpillFolder>,
     pub(crate) origins: functions::Origins,
     alignments: Vec<Alignment>,
@@ -164,14 +164,13 @@ impl Session {
             match input {
                 Input::Fleet(fleet) if is_alone => return Self::of_fleet(&fleet, options),
                 Input::Fleet(fleet) => {
-                    let message =
-                        "is the store of a fleet, which is queried on its own; `traceloom ingest` adds traces to it";
+                    let message = "is a fleet store, which cannot be queried together with other inputs; add traces to it with `traceloom ingest`";
                     return Err(Error::usage(message).in_file(fleet.path()));
                 }
                 Input::Store(store) => stores.push(store),
                 Input::Trace { path, is_named } => match open(&path, options) {
                     Ok(trace) => traces.push(trace),
-                    // A folder may hold other files as well.
+                    // A folder may contain other files as well.
                     Err(error) if !is_named && !matches!(error.kind(), ErrorKind::Io(_) | ErrorKind::Usage(_)) => {
                         skipped.push(error);
                     }
@@ -187,12 +186,13 @@ impl Session {
         Ok(session)
     }
 
-    /// Takes traces and stores that are open already; a trace that comes twice is taken once, because its ids would.
+    /// Creates a session from open traces and stores; a trace that is given twice is used once, because its ids would
+    /// repeat.
     ///
     /// Traces in stores keep the times of their files.
     pub fn new(traces: Vec<Trace>, stores: Vec<Store>, options: &Options) -> Result<Self> {
         let mut seen = stored::trace_ids(&stores)?;
-        // Several traces are read side by side: each has its part of the threads.
+        // Several traces are read concurrently, so each gets its share of the threads.
         let share = threads(options).div_ceil(traces.len().max(1));
         let unknown = traces.into_iter().filter(|trace| seen.insert(trace.id)).map(|mut trace| {
             trace.options.read.limits.threads = share;
@@ -206,14 +206,14 @@ impl Session {
         Ok(session)
     }
 
-    /// The store of a fleet, with its views; every trace keeps the times of its file.
+    /// Creates a session for a fleet store, with its views; every trace keeps the times of its file.
     pub fn of_fleet(fleet: &Fleet, options: &Options) -> Result<Self> {
         let session = Self::empty(options)?;
         session.register_fleet(fleet).map_err(internal)?;
         Ok(session)
     }
 
-    /// Without tables.
+    /// Creates a session without tables.
     fn empty(options: &Options) -> Result<Self> {
         let spill = SpillFolder::create_in(&std::env::temp_dir()).ok();
         Ok(Self {
@@ -229,7 +229,7 @@ impl Session {
 
     fn register_fleet(&self, fleet: &Fleet) -> datafusion::common::Result<()> {
         let no_text =
-            || DataFusionError::Plan(format!("{} is not a name that the engine takes", fleet.path().display()));
+            || DataFusionError::Plan(format!("the engine does not accept the name {}", fleet.path().display()));
         let url = location::url(fleet.path()).ok_or_else(no_text)?;
         fleet::register(&self.context, &url, fleet.manifest())?;
         let spans = self.wait(self.context.table_provider(Table::Spans.name()))?;
@@ -257,12 +257,12 @@ impl Session {
         self.runtime.as_ref().expect("it is taken when the session ends").block_on(work)
     }
 
-    /// Begins work of the engine on one of its own threads.
+    /// Starts work of the engine on one of its threads.
     pub(crate) fn spawn<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
         self.runtime.as_ref().expect("it is taken when the session ends").spawn(work)
     }
 
-    /// Traces whose times were moved, and why.
+    /// Traces whose times were shifted, and why.
     pub fn alignments(&self) -> &[Alignment] {
         &self.alignments
     }
@@ -272,15 +272,15 @@ impl Session {
         &self.skipped
     }
 
-    /// Begins to answer a question.
+    /// Starts a query.
     ///
-    /// Nothing but a question is allowed: no statement that makes, changes or writes anything.
+    /// Only queries are allowed, no statements that create, change or write anything.
     pub fn ask(&self, sql: &str) -> Result<Answer<'_>, Failure> {
         let ask = || self.plan(sql).and_then(|plan| Answer::new(self, sql, plan));
         guard::with_deep_stack(ask).flatten().map_err(|error| self.failure(sql, error))
     }
 
-    /// How the engine would answer.
+    /// The query plan.
     pub fn explain(&self, sql: &str) -> Result<String, Failure> {
         let explain = || {
             let plan = self.plan(sql)?;
@@ -349,7 +349,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // A parser that nobody listens to any more stops by itself: nobody waits for it.
+        // A parser without a receiver stops automatically, so there is no need to wait for it.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
@@ -408,14 +408,14 @@ fn context(options: &Options, spill: Option<&SpillFolder>) -> datafusion::common
     if let Some(Engine(upgrade)) = &options.engine {
         return Ok(SessionContext::new_with_state(upgrade(builder.build())?));
     }
-    // Names are numbered per process, so plans with these rules cannot travel.
+    // Names are numbered per process, so plans with these rules cannot be sent to other processes.
     let builder = builder
         .with_optimizer_rule(Arc::new(GroupByNumber { pool }))
         .with_physical_optimizer_rule(Arc::new(GroupByIndex));
     Ok(SessionContext::new_with_state(builder.build()))
 }
 
-/// The engine lists its own schemas as well.
+/// Without the schemas of the engine.
 const SHOW_TABLES: &str =
     "select table_name as name from information_schema.tables where table_schema = 'public' order by 1";
 
@@ -424,12 +424,12 @@ fn is_show_tables(sql: &str) -> bool {
     words.map(str::to_lowercase).eq(["show", "tables"])
 }
 
-/// An error before there is a query is not the caller's.
+/// An error before there is a query is not the caller's fault.
 fn internal(error: DataFusionError) -> Error {
     Error::internal(format!("the engine cannot start: {}", error.strip_backtrace()))
 }
 
-/// A trace, and whether evals of one place are added together.
+/// A trace, and whether evals of one line are merged.
 struct Reading {
     trace: Arc<Trace>,
     is_merged: bool,

@@ -1,4 +1,4 @@
-//! The folder for what sorting, grouping and joining cannot hold in memory.
+//! The folder for temporary files of sorting, grouping and joining.
 
 use std::{
     fs::{self, File},
@@ -10,24 +10,24 @@ use tempfile::{Builder, TempDir};
 
 /// The names of spill folders start with this.
 const PREFIX: &str = "traceloom-spill-";
-/// Locked as long as the folder is used.
+/// Locked as long as the folder is in use.
 const LOCK: &str = "lock";
 
-/// A private folder that goes with the session. If the process is killed, the next session removes it.
+/// A private folder that is removed at the end of the session. If the process is killed, the next session removes it.
 pub(crate) struct SpillFolder {
     folder: TempDir,
     _lock: File,
 }
 
 impl SpillFolder {
-    /// Makes one in a folder for temporary files, after folders there that nobody uses any more are gone.
+    /// Creates one in a folder for temporary files, after removing unused ones there.
     pub(crate) fn create_in(parent: &Path) -> io::Result<Self> {
         remove_unused(parent);
         let mut builder = Builder::new();
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
         let folder = builder.prefix(PREFIX).tempdir_in(parent)?;
-        // A lock file that others see is locked already.
+        // The lock file is locked before others can see it.
         let hidden = folder.path().join("new");
         let lock = File::create(&hidden)?;
         lock.lock()?;
@@ -40,7 +40,7 @@ impl SpillFolder {
     }
 }
 
-/// Removes folders whose lock nobody holds; whatever fails is left to the next session.
+/// Removes folders that are not locked; failures are left to the next session.
 fn remove_unused(parent: &Path) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     for entry in entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX)) {

@@ -1,4 +1,4 @@
-//! Tables of stores, as the engine reads Parquet itself.
+//! Tables of stores, whose Parquet files the engine reads itself.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -18,13 +18,13 @@ use crate::{
     store::{Shelf, Store},
 };
 
-/// All traces of the stores; one that is in two of them would be counted twice.
+/// All traces of the stores; fails for a trace that is in two of them, because it would be counted twice.
 pub(crate) fn trace_ids(stores: &[Store]) -> Result<HashSet<u64>, Error> {
     let mut seen = HashSet::new();
     for store in stores {
         for trace in store.traces() {
             if !seen.insert(trace.trace_id) {
-                return Err(Error::unsupported(format!("{} is in another of the stores as well", trace.path))
+                return Err(Error::unsupported(format!("{} is also in another of the stores", trace.path))
                     .in_file(store.path()));
             }
         }
@@ -32,17 +32,17 @@ pub(crate) fn trace_ids(stores: &[Store]) -> Result<HashSet<u64>, Error> {
     Ok(seen)
 }
 
-/// What all stores have of a table; none where they have nothing.
+/// A table of all stores; `None` if it is empty.
 pub(crate) fn table(stores: &[Store], shelf: Shelf) -> Result<Option<Arc<dyn TableProvider>>> {
     let mut urls = Vec::new();
     for path in stores.iter().flat_map(|store| store.files(shelf)) {
         let url = location::url(&path);
-        urls.push(url.ok_or_else(|| plan_datafusion_err!("{} is not a name that the engine takes", path.display()))?);
+        urls.push(url.ok_or_else(|| plan_datafusion_err!("the engine does not accept the name {}", path.display()))?);
     }
     listing(&urls, shelf.table())
 }
 
-/// The Parquet files of a table at these URLs; none where there are none.
+/// The Parquet files of a table at these URLs; `None` if there are none.
 pub(crate) fn listing(urls: &[String], table: Table) -> Result<Option<Arc<dyn TableProvider>>> {
     if urls.is_empty() {
         return Ok(None);

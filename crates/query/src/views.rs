@@ -1,4 +1,4 @@
-//! Views that make questions about traces short; `docs/sql.md` shows each of them.
+//! Views that make queries about traces short; `docs/sql.md` describes each of them.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ static VIEWS: &[(&str, &str)] = &[
 /// Names and definitions of views.
 pub(crate) type Views = &'static [(&'static str, &'static str)];
 
-/// Adds all views to a context that has the tables and functions already.
+/// Adds all views to a context that already has the tables and functions.
 pub(crate) async fn register(context: &SessionContext, more: Views) -> Result<()> {
     for (name, definition) in VIEWS.iter().chain(more) {
         let plan = context.state().create_logical_plan(definition).await?;

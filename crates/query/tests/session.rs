@@ -115,7 +115,7 @@ fn sorting_and_joining_stay_within_their_memory() {
     let tight = Options { memory_bytes: 1 << 20, threads: Some(1), ..Options::default() };
     let session = session_of(vec![trace("a.prof", Source::bytes(sample(20_000)))], &tight);
     let error = common::answer(&session, "select percentile(dur_ns, 0.5) from spans").expect_err("too much");
-    assert!(error.starts_with("the query needs more memory than its 1 MB"), "{error}");
+    assert!(error.starts_with("the query exceeds its memory limit of 1 MB"), "{error}");
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn mistakes_are_marked_and_mended() {
         ("select name from spans group by nme", place(1, 33, 36), "no column 'nme'", "`name`"),
         ("select persentile(dur_ns, 0.5) from spans", place(1, 8, 18), "no function 'persentile'", "`percentile`"),
         ("select name from spans wher x", place(1, 29, 30), "Expected", ""),
-        ("select sum(name) from spans", place(1, 8, 11), "'sum' does not take such arguments: sum(name)", ""),
+        ("select sum(name) from spans", place(1, 8, 11), "'sum' does not accept these arguments: sum(name)", ""),
         ("select 'abc from spans", place(1, 8, 9), "Unterminated", ""),
         ("select * from spans_at('soon')", None, "'soon' is not a time", ""),
         ("select percentile(dur_ns, 2) from spans", None, "the share of percentile", ""),

@@ -1,4 +1,4 @@
-//! The comparison as pictures and tables need it.
+//! Prepares the comparison for charts and tables.
 
 use std::{
     collections::{HashMap, hash_map::DefaultHasher},
@@ -11,10 +11,10 @@ use traceloom_analysis::{
     units,
 };
 
-/// Verdicts in the order in which they are shown.
+/// Verdicts in display order.
 pub(crate) const VERDICTS: [Verdict; 4] = [Verdict::Worse, Verdict::Better, Verdict::New, Verdict::Gone];
 
-/// The word for a verdict.
+/// The label of a verdict.
 pub(crate) fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Worse => "slower or more",
@@ -25,12 +25,12 @@ pub(crate) fn word(verdict: Verdict) -> &'static str {
     }
 }
 
-/// The rows of a verdict, as they are ordered by the comparison.
+/// The rows of a verdict, in the order of the comparison.
 pub(crate) fn rows(report: &Report, verdict: Verdict) -> Vec<&Row> {
     report.rows.iter().filter(|row| row.verdict == verdict).collect()
 }
 
-/// How many rows there are of each verdict, in words.
+/// The number of rows per verdict, as text.
 pub(crate) fn verdict(report: &Report) -> String {
     let counts = VERDICTS.iter().map(|verdict| (rows(report, *verdict).len(), word(*verdict)));
     let all: Vec<String> =
@@ -38,7 +38,7 @@ pub(crate) fn verdict(report: &Report) -> String {
     if all.is_empty() { "Nothing changed.".to_owned() } else { format!("{}.", all.join(", ")) }
 }
 
-/// How reliable the verdicts are.
+/// Describes how reliable the verdicts are.
 pub(crate) fn caution(report: &Report) -> String {
     let [before, after] = report.runs;
     if report.knows_noise() {
@@ -69,7 +69,7 @@ pub(crate) fn cells(row: &Row) -> [String; 5] {
     ]
 }
 
-/// The change of every frame of the second graph as a share of everything.
+/// The change of every frame of the second graph as a share of the total.
 pub(crate) fn changes(before: &Graph, after: &[ShownFrame<'_>]) -> Vec<f64> {
     let shown = before.top_down(&[]);
     let keys = keys(&shown.frames);

@@ -15,7 +15,7 @@ use crate::{
     text::{shown, thousands},
 };
 
-/// Nothing is loaded and nothing runs, even if a name could get through as markup.
+/// Loads nothing and runs nothing, even if a name were interpreted as markup.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
 pub(crate) fn page(report: &Report, detail: &Detail, sources: &[Markup]) -> Markup {
@@ -65,7 +65,7 @@ fn one(trace: &TraceReport, detail: &Detail) -> Markup {
         @if trace.strip.cells > 0 || !memory.is_empty() {
             h3 { "The whole trace" }
             (svg::strip(&trace.strip, memory, detail))
-            @if trace.strip.cells > 0 { p.dim { "From " (time(trace.strip.start_ns as f64)) ", " (time(trace.strip.cell_ns as f64 * trace.strip.cells as f64)) " wide." @if !trace.strip.threads.is_empty() { " Colors stand for names." } } }
+            @if trace.strip.cells > 0 { p.dim { "From " (time(trace.strip.start_ns as f64)) ", " (time(trace.strip.cell_ns as f64 * trace.strip.cells as f64)) " wide." @if !trace.strip.threads.is_empty() { " Colors represent names." } } }
         }
         (names(summary, detail))
         (flame(trace, detail))
@@ -177,7 +177,7 @@ fn names(summary: &Summary, detail: &Detail) -> Markup {
                     }
                 }
             } }
-            @if summary.all_names > detail.rows { p.dim { (summary.all_names) " names in all. Shares are of the self time of all names." } }
+            @if summary.all_names > detail.rows { p.dim { (summary.all_names) " names in total. Shares are percentages of the self time of all names." } }
         }
     }
 }
@@ -221,7 +221,7 @@ fn memory_section(memory: &MemorySummary, detail: &Detail) -> Markup {
     html! {
         h3 { "Memory" }
         p {
-            (thousands(memory.allocations)) " allocations of " (bytes(memory.allocated_bytes as f64)) " in all. Peak "
+            (thousands(memory.allocations)) " allocations of " (bytes(memory.allocated_bytes as f64)) " in total. Peak "
             (bytes(memory.peak_bytes as f64)) " at " (time(memory.peak_ns as f64)) ". "
             @if memory.is_growth_only { "The tracer does not record which blocks are freed." }
             @else { (bytes(memory.live_bytes as f64)) " in " (thousands(memory.live)) " blocks were never freed." }
@@ -367,7 +367,7 @@ fn reproduce(report: &Report, detail: &Detail) -> Markup {
     }
 }
 
-/// A path as a shell takes it.
+/// A path quoted for a shell.
 fn quoted(path: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=".contains(c);
     if path.chars().all(is_plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }

@@ -1,4 +1,4 @@
-//! The page of the viewer with traces inside: one HTML file that opens in a browser without anything else.
+//! The viewer and traces in one HTML file that opens in a browser without a server.
 
 use std::io::{self, Write};
 
@@ -6,39 +6,39 @@ use flate2::{Compression, write::GzEncoder};
 use maud::html;
 use traceloom_core::{Error, Result, TimeRange};
 
-/// Where traces go in the page that `cargo xtask page` builds.
+/// The place for traces in the page that `cargo xtask page` builds.
 const MARK: &str = "<!--trace-->";
-/// Shorter and shorter ranges of a trace are tried this often.
+/// Max number of ever shorter ranges of a trace to try.
 const MAX_TRIES: usize = 12;
 
-/// Writes all of a trace, or a range of it.
+/// Writes a whole trace or a range of it.
 pub type WriteRange<'t> = dyn Fn(Option<TimeRange>, &mut dyn Write) -> Result<()> + 't;
 
-/// A trace to put into a page.
+/// A trace to embed in a page.
 pub struct Packable<'t> {
-    /// Shown, and a hint to the format.
+    /// Name to show, which also hints at the format.
     pub name: String,
-    /// Its length.
+    /// Length in bytes.
     pub bytes: u64,
-    /// Its first and last time, if anything has a time.
+    /// First and last time, if there are any times.
     pub extent: Option<(i64, i64)>,
-    /// Writes all of it, or a range of it.
+    /// Writes the whole trace or a range of it.
     pub write: &'t WriteRange<'t>,
 }
 
-/// A trace as it is in a page: compressed, and possibly cut.
+/// A trace as embedded in a page: compressed, and possibly cut.
 #[derive(Debug)]
 pub struct Packed {
     name: String,
     gzip: Vec<u8>,
-    /// The times that are kept, if not all are.
+    /// The time range that is kept, if the trace is cut.
     pub kept: Option<TimeRange>,
 }
 
 impl Packed {
-    /// Packs a trace, or as much from its start as fits into `max_bytes` of the page.
+    /// Compresses a trace, or as much from its start as fits into `max_bytes` of the page.
     pub fn new(trace: &Packable<'_>, max_bytes: u64) -> Result<Self> {
-        // Four letters for three bytes.
+        // Base64 needs four characters for three bytes.
         let max_bytes = max_bytes / 4 * 3;
         let (name, write) = (trace.name.clone(), trace.write);
         let mut part = match pack(|out| write(None, out), max_bytes)? {
@@ -48,7 +48,7 @@ impl Packed {
         let too_large = || Error::limit("an interactive report", trace.bytes, max_bytes);
         let (first, last) = trace.extent.ok_or_else(too_large)?;
         for _ in 0..MAX_TRIES {
-            // Records are not spread evenly over time, and a range needs the declarations of the whole.
+            // Records are not evenly distributed over time, and a range needs the declarations of the whole trace.
             part *= 0.8;
             let length = (last.saturating_sub(first) as f64 * part) as i64;
             let range = TimeRange::between(first, first.saturating_add(length));
@@ -62,7 +62,7 @@ impl Packed {
 
 enum Pack {
     Whole(Vec<u8>),
-    /// It does not fit; this many bytes did.
+    /// The trace does not fit; this many bytes did.
     Full {
         taken: u64,
     },
@@ -84,7 +84,7 @@ fn pack(write: impl FnOnce(&mut dyn Write) -> Result<()>, max_bytes: u64) -> Res
     }
 }
 
-/// Counts what goes in.
+/// Counts the input bytes.
 struct Counted<W> {
     out: W,
     taken: u64,
@@ -102,7 +102,7 @@ impl<W: Write> Write for Counted<W> {
     }
 }
 
-/// Memory that takes no more than a limit.
+/// A buffer with a size limit.
 struct Bounded {
     bytes: Vec<u8>,
     max_bytes: u64,
@@ -127,7 +127,7 @@ impl Write for Bounded {
 /// Writes the page with traces in it; the page shows `notice` over them.
 pub fn write_interactive(page: &str, traces: &[Packed], notice: &str, out: &mut dyn Write) -> Result<()> {
     let (before, after) =
-        page.split_once(MARK).ok_or_else(|| Error::unsupported("this is not a page of `cargo xtask page`"))?;
+        page.split_once(MARK).ok_or_else(|| Error::unsupported("the page was not built by `cargo xtask page`"))?;
     out.write_all(before.as_bytes())?;
     for trace in traces {
         let tag = html! { script type="text/plain" class="trace" data-name=(trace.name) data-notice=(notice) {} };
@@ -162,7 +162,7 @@ fn write_base64(bytes: &[u8], out: &mut dyn Write) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// Hardly compressible bytes: a whole of 300 kB, and of a range as many as it has nanoseconds.
+    /// Hardly compressible bytes: 300 kB for the whole trace, and one byte per nanosecond for a range.
     fn noise(range: Option<TimeRange>, out: &mut dyn Write) -> Result<()> {
         let length = range.map_or(300_000, |range| range.to_ns().unwrap_or(0) - range.from_ns().unwrap_or(0));
         let mut state = 7_u64;

@@ -1,7 +1,7 @@
-//! One HTML file to send: what a trace shows, readable without JavaScript.
+//! A report on traces as one HTML file, readable without JavaScript.
 //!
-//! A report is static, loads nothing, and is the same bytes for the same input. It has at most [`MAX_BYTES`] whatever the
-//! trace: lists are bounded, and if names are very long, it is written again with less detail.
+//! A report is static, loads nothing, and is reproducible: the same input gives the same bytes. It has at most
+//! [`MAX_BYTES`] for any trace: lists are bounded, and if names are very long, it is written again with less detail.
 
 #![forbid(unsafe_code)]
 
@@ -35,10 +35,10 @@ use crate::{
 
 pub use crate::interactive::{Packable, Packed, WriteRange, write_interactive};
 
-/// A report is never longer.
+/// Max size of a report.
 pub const MAX_BYTES: usize = 1_000_000;
 
-/// What reports are made of: one or more traces, and a comparison if there is one.
+/// The contents of a report: one or more traces, and optionally a comparison.
 #[derive(Debug, Default)]
 pub struct Report {
     traces: Vec<TraceReport>,
@@ -53,13 +53,13 @@ struct TraceReport {
     flame: Graph,
     flame_unit: FlameUnit,
     lines: Vec<HotLine>,
-    /// The lines of all source files, if they are wanted.
+    /// The lines of all source files, if requested.
     source: Option<Profile>,
-    /// What people wrote on it.
+    /// Notes on the trace.
     notes: Vec<Note>,
 }
 
-/// What the width of a frame means.
+/// The meaning of the width of a frame.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum FlameUnit {
     Bytes,
@@ -68,15 +68,15 @@ enum FlameUnit {
     Estimated,
 }
 
-/// How two sets of runs differ.
+/// The differences between two sets of runs.
 #[derive(Debug)]
 struct Comparison {
     changes: diff::Report,
-    /// All runs of each side together.
+    /// The sum of all runs of each side.
     flames: [Graph; 2],
 }
 
-/// How much of everything is shown.
+/// Limits of the contents.
 #[derive(Clone, Copy, Debug)]
 struct Detail {
     /// Characters of a name.
@@ -92,25 +92,25 @@ struct Detail {
 }
 
 impl Detail {
-    /// Less and less.
+    /// Ever less detail.
     fn level(level: u32) -> Self {
         Self { name: 160 >> level, rows: 20 >> level, frames: 1200 >> level, threads: 12 >> level, traces: 32 >> level }
     }
 }
 
-/// Levels of detail; at the last one nothing that a trace can make long is left.
+/// Number of levels of detail; the last one contains nothing whose length depends on the trace.
 const LEVELS: u32 = 8;
-/// Threads that a strip keeps.
+/// Max number of threads of a strip.
 const THREADS: usize = 12;
 
 impl Report {
-    /// Adds a trace, in one read unless something in it needs a second look.
+    /// Adds a trace, in one pass unless something in it needs a second one.
     pub fn add(&mut self, trace: &dyn TableSource) -> Result<()> {
         self.traces.push(TraceReport::of(trace, None)?.0);
         Ok(())
     }
 
-    /// Adds a trace whose summary is known already.
+    /// Adds a trace with a known summary.
     pub fn add_summarized(&mut self, trace: &dyn TableSource, summary: Summary) -> Result<()> {
         self.traces.push(TraceReport::of(trace, Some(summary))?.0);
         Ok(())
@@ -123,21 +123,21 @@ impl Report {
         complete: impl FnOnce(&mut Profile) -> Result<()>,
     ) -> Result<()> {
         let (report, lines) = TraceReport::of(trace, None)?;
-        let missing = || Error::unsupported("no line timings in it; make the report without --source");
+        let missing = || Error::unsupported("the trace has no line timings; omit --source");
         let mut profile = lines.profiles.into_iter().next().ok_or_else(missing)?;
         complete(&mut profile)?;
         self.traces.push(TraceReport { source: Some(profile), ..report });
         Ok(())
     }
 
-    /// Adds what people wrote on the trace that was added last.
+    /// Adds notes to the last added trace.
     pub fn annotate(&mut self, notes: Vec<Note>) {
         if let Some(trace) = self.traces.last_mut() {
             trace.notes = notes;
         }
     }
 
-    /// Adds the comparison of two sets of runs; gives the number of rows that got worse by more than `fail_over`.
+    /// Adds the comparison of two sets of runs; returns the number of rows that got worse by more than `fail_over`.
     pub fn compare<S: TableSource>(&mut self, before: &[S], after: &[S], fail_over: Option<f64>) -> Result<usize> {
         let changes = diff::of_traces(before, after, &diff::Options::default())?;
         let failed = fail_over.map_or(0, |limit| changes.worse_than(limit).count());

@@ -2,7 +2,7 @@
 
 use traceloom_analysis::lines::{File, Report};
 
-/// A line that costs much, with the lines around it.
+/// An expensive line, with the lines around it.
 #[derive(Debug)]
 pub(crate) struct HotLine {
     pub(crate) file: String,
@@ -11,15 +11,15 @@ pub(crate) struct HotLine {
     pub(crate) own_ns: u64,
     /// Its share of the time of all lines.
     pub(crate) share: f64,
-    /// Number, source and own time of the lines around it and of itself.
+    /// Number, source and self time of this line and the lines around it.
     pub(crate) context: Vec<(u32, Option<String>, Option<u64>)>,
 }
 
 const MAX_LINES: usize = 20;
-/// Lines before and after.
+/// Number of lines before and after.
 const CONTEXT: u32 = 2;
 
-/// The lines with the most time of their own.
+/// The lines with the most self time.
 pub(crate) fn hottest(report: &Report) -> Vec<HotLine> {
     let files = || report.profiles.iter().flat_map(|profile| profile.files.values());
     let own = |ns: i64| ns.max(0) as u64;

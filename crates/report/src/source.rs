@@ -1,4 +1,4 @@
-//! The source of a line profile with the figures of every line: what nytprofhtml shows, in one file.
+//! The source of a line profile with the figures of every line, like nytprofhtml but in one file.
 
 mod listing;
 
@@ -16,16 +16,16 @@ use crate::{
     text::{shown, thousands},
 };
 
-/// Subs of the first list, as nytprofhtml has them.
+/// Number of subs of the first list, as in nytprofhtml.
 const TOP_SUBS: usize = 15;
 
-/// Files and subs of the lists at full detail.
+/// Number of files and subs of the lists at full detail.
 const ROWS: usize = 500;
 
-/// More than the sentences about files that are left out have.
+/// Upper bound for the size of the sentences about omitted files.
 const LEFT_OUT_BYTES: usize = 1_000;
 
-/// The section about the profile with this number: files with little time are left out if they do not fit.
+/// The section about the profile with this number; files with little time are omitted if they do not fit.
 pub(crate) fn section(profile: &Profile, number: usize, level: u32, room: usize) -> Markup {
     let (index, detail) = (profile.index(), Detail::level(level));
     let source = Source { profile, number, index: &index, detail: &detail, rows: ROWS >> level };
@@ -34,14 +34,14 @@ pub(crate) fn section(profile: &Profile, number: usize, level: u32, room: usize)
 
 struct Source<'p> {
     profile: &'p Profile,
-    /// Distinguishes the addresses of one profile from those of another.
+    /// Distinguishes the anchors of different profiles.
     number: usize,
     index: &'p Index<'p>,
     detail: &'p Detail,
     rows: usize,
 }
 
-/// Files as far as there is room for them.
+/// As many files as fit.
 #[derive(Default)]
 struct Listed {
     text: String,
@@ -52,7 +52,7 @@ struct Listed {
 impl Source<'_> {
     fn markup(&self, room: usize) -> Markup {
         let by_time = self.profile.files_by_time();
-        // The lists know which files follow, so these are written first; the lists are longest with links to all of them.
+        // The files are written first, because the lists link to them; the lists are longest with links to all files.
         let all = Listed { ids: by_time.iter().copied().collect(), ..Listed::default() };
         let lists = self.lists(&by_time, &all).into_string().len() + LEFT_OUT_BYTES;
         let listed = self.listed(&by_time, room.saturating_sub(lists));
@@ -99,7 +99,7 @@ impl Source<'_> {
         }
     }
 
-    /// What was profiled, in one sentence, and what the file says about the run.
+    /// A summary of the profile in one sentence, and the attributes of the run.
     fn about(&self) -> Markup {
         let Self { profile, .. } = self;
         let files = profile.files.values().filter(|file| !file.is_eval()).count();
@@ -125,7 +125,7 @@ impl Source<'_> {
         }
     }
 
-    /// What there was no room for, in a sentence that is not to be missed.
+    /// A prominent sentence about omitted files.
     fn left_out(&self, by_time: &[i64], listed: &Listed) -> Markup {
         let left: Vec<_> = by_time.iter().filter(|id| !listed.ids.contains(*id)).collect();
         let cost = sum(left.iter().map(|id| self.profile.files[*id].total()));
@@ -172,7 +172,7 @@ impl Source<'_> {
                     tr { td { "median deviation" } td {} td { (time(deviation)) } td {} td {} }
                 }
             } }
-            @if by_time.len() > self.rows { p.dim { (by_time.len() - self.rows) " more files are not in this list." } }
+            @if by_time.len() > self.rows { p.dim { (by_time.len() - self.rows) " more files are not listed." } }
         }
     }
 
@@ -216,14 +216,14 @@ impl Source<'_> {
         }
     }
 
-    /// The address of a file or line on the page.
+    /// The anchor of a file or line on the page.
     fn address(&self, file: i64, line: Option<u32>) -> String {
         let line = line.map_or_else(String::new, |line| format!("l{line}"));
         format!("t{}f{file}{line}", self.number)
     }
 }
 
-/// All subs, also those that were not called, the most self time first.
+/// All subs, including those that were not called, most self time first.
 fn subs_by_time<'p>(subs: impl Iterator<Item = (&'p str, &'p Sub)>) -> Vec<(&'p str, &'p Sub)> {
     let mut subs: Vec<_> = subs.collect();
     subs.sort_by(|(one, a), (other, b)| b.total.excl_ns.cmp(&a.total.excl_ns).then(one.cmp(other)));

@@ -1,7 +1,7 @@
-//! The whole trace on one line: what every thread did, frames and log levels, in cells of equal length.
+//! An overview of the whole trace: threads, frames and log levels, in cells of equal length.
 //!
-//! The extent of a trace is only known at its end, so cells join and move while the rows come; memory does not grow with
-//! the trace.
+//! The extent of a trace is only known at its end, so cells are merged and moved while rows arrive; memory does not
+//! grow with the trace.
 
 use arrow_array::RecordBatch;
 use hashbrown::HashMap;
@@ -14,14 +14,14 @@ select! { struct Spans of spans { thread_id, depth, ts_ns, dur_ns, name, categor
 select! { struct Threads of threads { id, tid, name } }
 select! { struct Logs of logs { ts_ns, level_name } }
 
-/// Cells of a lane.
+/// Number of cells per lane.
 pub(crate) const CELLS: usize = 512;
-/// Levels of spans that are shown of a thread.
+/// Number of span levels shown per thread.
 pub(crate) const DEPTHS: usize = 3;
-/// Threads that are followed; the busiest of them are shown.
+/// Max number of threads that are tracked; the busiest are shown.
 const MAX_THREADS: usize = 256;
 
-/// Tables of one trace are poured into it.
+/// A sink for the tables of one trace.
 #[derive(Debug, Default)]
 pub(crate) struct Strip {
     grid: Grid,
@@ -37,13 +37,13 @@ pub(crate) struct Strip {
     labels: HashMap<i64, String>,
 }
 
-/// What is drawn.
+/// The data to draw.
 #[derive(Debug, Default)]
 pub(crate) struct Picture {
-    /// When the first cell starts, and how long a cell is.
+    /// Start of the first cell and length of a cell.
     pub(crate) start_ns: i64,
     pub(crate) cell_ns: u64,
-    /// Cells that were reached.
+    /// Number of used cells.
     pub(crate) cells: usize,
     /// The busiest threads in the order of their first span.
     pub(crate) threads: Vec<ThreadStrip>,
@@ -56,7 +56,7 @@ pub(crate) struct Picture {
 #[derive(Debug)]
 pub(crate) struct ThreadStrip {
     pub(crate) label: String,
-    /// By depth and cell: the share of the cell that is covered, and the name that covers most of it.
+    /// By depth and cell: the covered share of the cell, and the name that covers most of it.
     pub(crate) lanes: Vec<Vec<(f64, Option<String>)>>,
     first_ns: i64,
     busy_ns: u64,
@@ -73,7 +73,7 @@ struct ThreadLanes {
 struct Cell {
     covered_ns: u64,
     name: u32,
-    /// The longest part of one span.
+    /// The longest time of one span in the cell.
     best_ns: u64,
 }
 
@@ -107,7 +107,7 @@ struct Move {
 }
 
 impl Grid {
-    /// Makes room for a time.
+    /// Extends the grid to a time.
     fn reach(&mut self, ts_ns: i64) -> Option<Move> {
         let cell = ts_ns >> self.shift;
         let Some(base) = self.base else {
@@ -126,7 +126,7 @@ impl Grid {
         Some(Move { from: base, to: low, shift })
     }
 
-    /// The number of the cell of a time within reach.
+    /// The index of the cell of a time within the grid.
     fn at(&self, ts_ns: i64) -> usize {
         let cell = (ts_ns >> self.shift).saturating_sub(self.base.unwrap_or(0));
         cell.clamp(0, CELLS as i64 - 1) as usize
@@ -225,7 +225,7 @@ impl Strip {
         }
     }
 
-    /// The picture, with so many threads at most.
+    /// The data to draw, with at most this many threads.
     pub(crate) fn finish(mut self, max_threads: usize) -> Picture {
         let cells = self.grid.base.map_or(0, |base| (self.grid.last - base + 1) as usize);
         let cell_ns = 1_u64 << self.grid.shift.min(62);

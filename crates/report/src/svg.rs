@@ -1,4 +1,4 @@
-//! Pictures: the strip, the flame graph, curves and small histograms.
+//! Images: the strip, the flame graph, curves and small histograms.
 
 use std::fmt::Write;
 
@@ -7,14 +7,14 @@ use traceloom_analysis::{flame::ShownFrame, memory::Curve, units};
 
 use crate::{Detail, strip::Picture, text::shown};
 
-/// Width of all large pictures, in their own units.
+/// Width of all large images, in user units.
 const WIDTH: f64 = 1000.0;
 const LANE: usize = 12;
 const LABEL: usize = 13;
 /// Colors for names; the style sheet has as many.
 const COLORS: usize = 8;
 
-/// The color of a name: the same in every picture and every report.
+/// The color of a name, the same in every image and report.
 fn color(name: &str) -> usize {
     let hash = name
         .bytes()
@@ -22,7 +22,7 @@ fn color(name: &str) -> usize {
     (hash >> 32) as usize % COLORS
 }
 
-/// Rectangles as the data of one path: far shorter than an element each.
+/// Rectangles as one path, which is far shorter than one element per rectangle.
 #[derive(Default)]
 struct Boxes(String);
 
@@ -127,7 +127,7 @@ fn area(curve: &[Curve], top: usize) -> Markup {
     html! { path class="c4" d=(path) {} }
 }
 
-/// Memory in use as a picture of its own.
+/// Memory in use as a separate image.
 pub(crate) fn memory(curve: &[Curve]) -> Markup {
     html! {
         svg viewBox=(format!("0 0 {WIDTH} {}", AREA + 4)) role="img" aria-label="Memory in use over time" { (area(curve, 2)) }
@@ -152,9 +152,9 @@ pub(crate) fn histogram(bins: &[u64]) -> Markup {
 /// A flame graph, the outermost frames at the top.
 pub(crate) struct Flame<'a> {
     pub(crate) frames: &'a [ShownFrame<'a>],
-    /// The weight as text.
+    /// Formats the weight.
     pub(crate) amount: fn(f64) -> String,
-    /// The change of each frame as a share of everything, if it is a comparison.
+    /// The change of each frame as a share of the total, in a comparison.
     pub(crate) changes: Option<Vec<f64>>,
 }
 
@@ -164,7 +164,7 @@ impl Flame<'_> {
     pub(crate) fn markup(&self, detail: &Detail) -> Markup {
         let Some(root) = self.frames.first().filter(|root| root.total > 0) else { return html! {} };
         let scale = WIDTH / root.total as f64;
-        // Where the next child of each frame goes, and its row.
+        // Position of the next child of each frame, and its row.
         let mut next = vec![(0.0, 0_usize); self.frames.len()];
         let mut drawn = Vec::new();
         let mut rows = 1;
@@ -217,7 +217,7 @@ impl Flame<'_> {
     }
 }
 
-/// Rows of a flame graph; deeper frames are not drawn.
+/// Max number of rows of a flame graph; deeper frames are not drawn.
 const MAX_ROWS: usize = 60;
 
 fn cut(name: &str, letters: usize) -> String {

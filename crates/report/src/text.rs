@@ -1,9 +1,9 @@
-//! Text of a trace, made safe to show.
+//! Makes text of a trace safe to show.
 
 use traceloom_core::visible;
 
-/// Text in which nothing is hidden: control characters and those that change the direction are escaped, and what is
-/// longer than `max` characters is cut.
+/// Text without hidden content: control characters and direction marks are escaped, and text longer than `max`
+/// characters is cut.
 pub(crate) fn shown(text: &str, max: usize) -> String {
     let mut shown = String::new();
     for (number, c) in text.chars().enumerate() {
@@ -21,7 +21,7 @@ pub(crate) fn shown(text: &str, max: usize) -> String {
     visible(&shown)
 }
 
-/// The same for Markdown: nothing in it is markup, a link, a mention, or the end of a cell.
+/// The same for Markdown: nothing in it becomes markup, a link, a mention, or the end of a cell.
 pub(crate) fn markdown(text: &str, max: usize) -> String {
     let mut escaped = String::new();
     for c in shown(text, max).chars() {
@@ -35,7 +35,7 @@ pub(crate) fn markdown(text: &str, max: usize) -> String {
             _ => escaped.push(c),
         }
     }
-    // What looks like an address becomes a link.
+    // Text that looks like a URL would become a link.
     escaped.replace("://", "&#58;//").replace("www.", "www&#46;")
 }
 

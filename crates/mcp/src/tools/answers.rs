@@ -1,4 +1,4 @@
-//! Tools whose answers equal the program's `--json`.
+//! Tools whose results equal the program's `--json`.
 
 use std::path::Path;
 
@@ -19,8 +19,8 @@ use crate::shelf::handle;
 pub(super) static TOOLS: &[Kind] = &[
     Kind::new::<Open>(
         "open",
-        "Open a trace file and say what it is: format, duration, contents, health, the most important findings, and what to ask \
-         next. Gives a handle for the other tools.",
+        "Open a trace file and describe it: format, duration, contents, health, the most important findings, and what to ask \
+         next. Returns a handle for the other tools.",
         "handle:str, file:str, format:str, version:str, size_bytes:int, duration_ns:int?, counts:[table:str, rows:int], \
          health:{badge:str, problems:[code:str, severity:str, message:str, count:int]}, verdict:str, findings:[rule:str, \
          severity:str, message:str], ask_next:[tool:str, why:str]",
@@ -28,8 +28,8 @@ pub(super) static TOOLS: &[Kind] = &[
     ),
     Kind::new::<OfTrace>(
         "summary",
-        "What matters first about a trace: health, advice with evidence and a query for each, names, threads, slow spans, memory, \
-         logs. Equals `traceloom summary --json`.",
+        "The most important facts about a trace: health, advice with evidence and a query for each, names, threads, slow spans, \
+         memory, logs. Equals `traceloom summary --json`.",
         "file:str, format:str, version:str, bytes:int, duration_ns:int?, counts:[table:str, rows:int], health:{badge:str, \
          problems:[code:str, count:int]}, verdict:str, findings:[message:str], names:[name:str, calls:int, total_ns:int, \
          self_ns:int], threads:[name:str, spans:int, busy_ns:int], slow:[any], memory:{allocations:int}?, logs:{lines:int}?",
@@ -46,8 +46,8 @@ pub(super) static TOOLS: &[Kind] = &[
     ),
     Kind::new::<Memory>(
         "memory",
-        "Memory in use over time, what was alive at the peak or at a time, and what was never freed, by call site. Times are in \
-         nanoseconds, sizes in bytes. Equals `traceloom memory --json`.",
+        "Memory usage over time, allocations in use at the peak or at a given time, and allocations never freed, by call site. \
+         Times are in nanoseconds, sizes in bytes. Equals `traceloom memory --json`.",
         "peak:{ts_ns:int, bytes:int, count:int, all_sites:int}, curve:[ts_ns:int, used_bytes:int, most_bytes:int], all_sites:int, sites:[number:int, count:int, bytes:int]",
         memory_of,
     ),
@@ -60,7 +60,7 @@ pub(super) static TOOLS: &[Kind] = &[
     ),
     Kind::new::<Diff>(
         "diff",
-        "Compare runs: which names, lines and allocations got worse, better, new or gone, and whether that is more than noise. \
+        "Compare runs: which names, lines and allocations are worse, better, new or gone, and whether the change exceeds the noise. \
          Times are in nanoseconds, memory in bytes, changes are fractions. Equals `traceloom diff --json`.",
         "runs:[int], noise_known:bool, own_ns:[num], rows:[kind:str, name:str, line:int?, verdict:str, before:{calls:num, \
          value_ns?:num, value_bytes?:num, value_calls?:num, total_ns?:num, total_bytes?:num}?, after:{calls:num, value_ns?:num, \
@@ -77,17 +77,17 @@ pub(super) static TOOLS: &[Kind] = &[
     ),
     Kind::new::<Schema>(
         "schema",
-        "The tables and columns that `sql` sees, with their meaning.",
+        "The tables and columns for `sql`, with their meaning.",
         "tables:[name:str, about:str, columns:[name:str, type:str, about:str]]",
         schema,
     ),
 ];
 
-/// Which trace.
+/// The trace to open.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Open {
-    /// Path of the trace, below a folder that this server may read.
+    /// Path of the trace, in a folder that this server may read.
     trace: Option<String>,
 }
 
@@ -95,9 +95,9 @@ struct Open {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct OfTrace {
-    /// Handle or path of the trace; may be left out if only one is open.
+    /// Handle or path of the trace; may be omitted if only one is open.
     trace: Option<String>,
-    /// Most rows of each list (default 20, at most 1000).
+    /// Max rows per list (default 20, at most 1000).
     limit: Option<usize>,
 }
 
@@ -121,12 +121,12 @@ fn open(call: &Call<'_>) -> Result<Answer> {
     Ok(Answer::new(found, None))
 }
 
-/// Advice without its evidence, which `summary` has.
+/// Advice without its evidence, which `summary` returns.
 fn short(advice: &advise::Advice) -> Json {
     json!({ "rule": advice.rule.as_str(), "severity": advice.weight.as_str(), "message": advice.message })
 }
 
-/// Tools that have something to say about the contents of a trace.
+/// Tools that are useful for the contents of a trace.
 fn ask_next(counts: &[RowCount]) -> Vec<Json> {
     let mut next = vec![json!({ "tool": "summary", "why": "advice with evidence and queries" })];
     let has_rows = |table: Table| counts.iter().any(|count| count.table == table.name() && count.rows > 0);
@@ -137,11 +137,11 @@ fn ask_next(counts: &[RowCount]) -> Vec<Json> {
 
 static SUBJECTS: &[(Table, &str, &str)] = &[
     (Table::Spans, "stats", "which names take the time"),
-    (Table::Spans, "tree", "who calls what, and what it costs"),
+    (Table::Spans, "tree", "callers, callees and their cost"),
     (Table::Calls, "stats", "which functions take the time"),
     (Table::LineTimes, "lines", "which source lines take the time"),
-    (Table::Allocations, "memory", "what is in use at the peak and what is never freed"),
-    (Table::Logs, "log", "what the log says"),
+    (Table::Allocations, "memory", "memory in use at the peak, and leaks"),
+    (Table::Logs, "log", "the log lines"),
 ];
 
 fn summary(call: &Call<'_>) -> Result<Answer> {
@@ -151,25 +151,25 @@ fn summary(call: &Call<'_>) -> Result<Answer> {
     Ok(Answer::new(found, arguments.limit))
 }
 
-/// What to count.
+/// Which statistics.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Stats {
-    /// Handle or path of the trace; may be left out if only one is open.
+    /// Handle or path of the trace; may be omitted if only one is open.
     trace: Option<String>,
     /// Only these names.
     #[serde(default)]
     names: Vec<String>,
-    /// What distinguishes groups besides the name.
+    /// Grouping keys in addition to the name.
     #[serde(default)]
     by: Vec<By>,
-    /// What rows are sorted by, the largest first (default `self`).
+    /// Sort key of rows, largest first (default `self`).
     sort: Option<Sort>,
     /// Only spans that start at or after this time, in nanoseconds from the start of the trace.
     from_ns: Option<i64>,
     /// Only spans that start before this time, in nanoseconds from the start of the trace.
     to_ns: Option<i64>,
-    /// Most rows of each list (default 20, at most 1000).
+    /// Max rows per list (default 20, at most 1000).
     limit: Option<usize>,
 }
 
@@ -236,13 +236,13 @@ fn stats(call: &Call<'_>) -> Result<Answer> {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Memory {
-    /// Handle or path of the trace; may be left out if only one is open.
+    /// Handle or path of the trace; may be omitted if only one is open.
     trace: Option<String>,
-    /// Also say what was alive at this time, in nanoseconds from the start of the trace.
+    /// Also list the allocations in use at this time, in nanoseconds from the start of the trace.
     at_ns: Option<i64>,
-    /// Points of the curve of usage (default 20).
+    /// Number of points of the usage curve (default 20).
     points: Option<usize>,
-    /// Most rows of each list (default 20, at most 1000).
+    /// Max rows per list (default 20, at most 1000).
     limit: Option<usize>,
 }
 
@@ -262,13 +262,13 @@ fn memory_of(call: &Call<'_>) -> Result<Answer> {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Lines {
-    /// Handle or path of the trace; may be left out if only one is open.
+    /// Handle or path of the trace; may be omitted if only one is open.
     trace: Option<String>,
     /// Only source files whose name contains this.
     file: Option<String>,
     /// Only this list (default: all).
     list: Option<LineList>,
-    /// Most rows of each list (default 20, at most 1000).
+    /// Max rows per list (default 20, at most 1000).
     limit: Option<usize>,
 }
 
@@ -307,12 +307,12 @@ struct Diff {
     before: Vec<String>,
     /// Handles or paths of the runs after.
     after: Vec<String>,
-    /// What is compared (default `mean`).
+    /// Metric to compare (default `mean`).
     metric: Option<Metric>,
-    /// Also rows without a difference.
+    /// Include rows without a difference.
     #[serde(default)]
     all: bool,
-    /// Most rows of each list (default 20, at most 1000).
+    /// Max rows per list (default 20, at most 1000).
     limit: Option<usize>,
 }
 
@@ -336,7 +336,7 @@ fn diff_of(call: &Call<'_>) -> Result<Answer> {
         traces?.set()
     };
     if arguments.before.is_empty() || arguments.after.is_empty() {
-        return Err(Error::usage("name at least one trace before and one after"));
+        return Err(Error::usage("needs at least one trace before and one after"));
     }
     let metric = match arguments.metric.unwrap_or(Metric::Mean) {
         Metric::Calls => diff::Metric::Calls,

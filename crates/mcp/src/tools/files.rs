@@ -1,4 +1,4 @@
-//! Tools that write a file, only below the folders that the user allowed.
+//! Tools that write a file, only in the folders that the user allowed.
 
 use std::{io::Write, path::Path};
 
@@ -15,7 +15,7 @@ const WRITTEN: &str = "file:str, size_bytes:int, losses:[what:str, count:int, ex
 pub(super) static TOOLS: &[Kind] = &[
     Kind::new::<Cut>(
         "slice",
-        "Write a range of time, or some threads, of a trace as a smaller trace of the same format, into a new file below an \
+        "Write a time range or some threads of a trace as a smaller trace of the same format, to a new file in an \
          allowed folder.",
         WRITTEN,
         slice,
@@ -23,15 +23,15 @@ pub(super) static TOOLS: &[Kind] = &[
     .writing(),
     Kind::new::<Convert>(
         "convert",
-        "Write a trace for another tool or in another format, such as perfetto, chrome, firefox, speedscope, pprof or folded, \
-         into a new file below an allowed folder. Reports what the output cannot hold.",
+        "Convert a trace for another tool or format, such as perfetto, chrome, firefox, speedscope, pprof or folded, \
+         to a new file in an allowed folder. Reports data that the output cannot hold.",
         WRITTEN,
         convert,
     )
     .writing(),
     Kind::new::<Report>(
         "report",
-        "Write a report to send to people, as one HTML file (or Markdown, if the name ends with .md), into a new file below an \
+        "Write a report to share with people, as one HTML file (or Markdown, if the name ends with .md), to a new file in an \
          allowed folder. Two traces are compared.",
         WRITTEN,
         report,
@@ -43,13 +43,13 @@ pub(super) static TOOLS: &[Kind] = &[
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Cut {
-    /// Handle or path of the trace; may be left out if only one is open.
+    /// Handle or path of the trace; may be omitted if only one is open.
     trace: Option<String>,
     /// The new file.
     output: String,
     /// The start, in nanoseconds from the start of the trace.
     from_ns: Option<i64>,
-    /// The end, which does not belong to the range, in nanoseconds from the start of the trace.
+    /// The exclusive end, in nanoseconds from the start of the trace.
     to_ns: Option<i64>,
     /// Only these threads, by number or name.
     #[serde(default)]
@@ -67,9 +67,9 @@ fn slice(call: &Call<'_>) -> Result<Answer> {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Convert {
-    /// Handle or path of the trace; may be left out if only one is open.
+    /// Handle or path of the trace; may be omitted if only one is open.
     trace: Option<String>,
-    /// The new file; its extension names the format unless `to` does.
+    /// The new file; its extension determines the format unless `to` is given.
     output: String,
     /// The format or tool, such as `perfetto`, or with a variant, such as `easyprofiler:1.3.0`.
     to: Option<String>,
@@ -89,7 +89,7 @@ fn convert(call: &Call<'_>) -> Result<Answer> {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Report {
-    /// Handles or paths of the traces; may be left out if only one is open.
+    /// Handles or paths of the traces; may be omitted if only one is open.
     #[serde(default)]
     traces: Vec<String>,
     /// The new file.
@@ -114,7 +114,7 @@ fn report(call: &Call<'_>) -> Result<Answer> {
     write(call, &arguments.output, |out| Ok(out.write_all(page.as_bytes()).map(|()| Loss::default())?))
 }
 
-/// Writes a new file: all of it or nothing, and never over another.
+/// Writes a new file completely or not at all, and never overwrites another.
 fn write(call: &Call<'_>, output: &str, work: impl FnOnce(&mut dyn Write) -> Result<Loss>) -> Result<Answer> {
     let path = call.state.shelf.access.writable(Path::new(output))?;
     let in_file = |error: std::io::Error| Error::from(error).in_file(&path);

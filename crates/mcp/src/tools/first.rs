@@ -1,4 +1,4 @@
-//! The first rows of a list in some order, without keeping the others.
+//! Keeps the first rows of a list in some order, without the others.
 
 use std::{cmp::Ordering, collections::BinaryHeap};
 
@@ -11,7 +11,7 @@ use crate::inert::Cut;
 pub(super) struct First<K> {
     limit: usize,
     total: u64,
-    /// The last of those that are kept is on top.
+    /// A heap with the last kept row on top.
     kept: BinaryHeap<Kept<K>>,
 }
 
@@ -21,13 +21,13 @@ struct Kept<K> {
 }
 
 impl<K: Ord> First<K> {
-    /// No rows yet; of those that come, as many are kept as a call asks for.
+    /// Creates an empty list that keeps as many rows as a call asks for.
     pub(super) fn new(limit: Option<usize>) -> Self {
         let limit = limit.unwrap_or(DEFAULT_ROWS).clamp(1, MAX_ROWS);
         Self { limit, total: 0, kept: BinaryHeap::new() }
     }
 
-    /// Counts a row, and makes and keeps it if it is among the first so far.
+    /// Counts a row, and builds and keeps it if it is among the first so far.
     #[inline]
     pub(super) fn offer(&mut self, key: K, row: impl FnOnce() -> Json) {
         self.total += 1;
@@ -66,7 +66,7 @@ impl<K: Ord> Ord for Kept<K> {
     }
 }
 
-/// Some lists in one answer, with the number of all rows of each.
+/// Some lists in one result, with the number of all rows of each.
 pub(super) fn lists<const N: usize>(lists: [(&str, (Vec<Json>, u64)); N], limit: Option<usize>) -> Answer {
     let cut = |(list, (rows, total)): &(&str, (Vec<Json>, u64))| {
         let shown = rows.len() as u64;

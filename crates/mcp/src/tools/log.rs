@@ -16,8 +16,8 @@ use crate::inert::Cut;
 
 pub(super) static TOOLS: &[Kind] = &[Kind::new::<Log>(
     "log",
-    "Log lines, by level, text and time, in the order of the trace. `ts_unix_ns` is the time of day in nanoseconds; subtract \
-     `start_unix_ns` for the time from the start of the trace that other tools use. `offset` is in bytes. Equals `traceloom log \
+    "Log lines, filtered by level, text and time, in the order of the trace. `ts_unix_ns` is Unix time in nanoseconds; subtract \
+     `start_unix_ns` to get the time from the start of the trace that other tools use. `offset` is in bytes. Equals `traceloom log \
      --json`.",
     "start_unix_ns:int, lines:[ts_unix_ns:int?, level:str?, file:str?, line:int?, message:str, args:any, offset:int]",
     log,
@@ -27,21 +27,21 @@ pub(super) static TOOLS: &[Kind] = &[Kind::new::<Log>(
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Log {
-    /// Handle or path of the trace; may be left out if only one is open.
+    /// Handle or path of the trace; may be omitted if only one is open.
     trace: Option<String>,
     /// Only these levels, such as `ERROR`.
     #[serde(default)]
     levels: Vec<String>,
-    /// A part of the message.
+    /// Only messages that contain this text.
     contains: Option<String>,
-    /// At or after this time, in nanoseconds from the start of the trace.
+    /// Only lines at or after this time, in nanoseconds from the start of the trace.
     from_ns: Option<i64>,
-    /// Before this time, in nanoseconds from the start of the trace.
+    /// Only lines before this time, in nanoseconds from the start of the trace.
     to_ns: Option<i64>,
-    /// The last lines instead of the first.
+    /// Return the last lines instead of the first.
     #[serde(default)]
     tail: bool,
-    /// Most lines (default 20, at most 1000).
+    /// Max number of lines (default 20, at most 1000).
     limit: Option<usize>,
 }
 
@@ -57,7 +57,7 @@ fn log(call: &Call<'_>) -> Result<Answer> {
     let clock = reader.clock();
     let rows = arguments.limit.unwrap_or(DEFAULT_ROWS).clamp(1, MAX_ROWS);
     let mut filter = Filter::new(&arguments, clock);
-    // Only offsets are kept: whether a line is among the last is known at the end.
+    // Only offsets are kept, because the last lines are known only at the end.
     let (mut offsets, mut total) = (VecDeque::new(), 0_u64);
     while let Some(located) = reader.next().map_err(in_file)? {
         let Record::Entry(entry) = &located.record else { continue };
@@ -87,7 +87,7 @@ fn log(call: &Call<'_>) -> Result<Answer> {
     Ok(answer)
 }
 
-/// Which entries are wanted; one without a time or a site passes conditions on those, as in the program.
+/// The requested entries. As in the program, an entry without a time or site passes the filters that need one.
 struct Filter<'a> {
     arguments: &'a Log,
     range: TimeRange,

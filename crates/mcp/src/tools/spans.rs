@@ -1,6 +1,6 @@
-//! Tools about spans: some of them, one with everything around and inside it, and what ran between two times.
+//! Tools about spans: find spans, show one span in context, and list what ran between two times.
 //!
-//! Each is a pass or two over the tables: SQL would need one for every list.
+//! Each takes one or two passes over the tables; SQL would need one per list.
 
 mod window;
 
@@ -26,14 +26,14 @@ use super::{
 pub(super) static TOOLS: &[Kind] = &[
     Kind::new::<Spans>(
         "spans",
-        "Find spans by name, thread, duration and time; the longest first unless sorted by time. Gives the `id` of each for the \
+        "Find spans by name, thread, duration and time; longest first unless sorted by time. Returns the `id` of each for the \
          tool `span`.",
         "spans:[id:int, name:str, category:str, thread?:str, thread_id:int, ts_ns:int, dur_ns?:int, self_ns?:int, depth:int]",
         spans,
     ),
     Kind::new::<Span>(
         "span",
-        "One span by its id: the spans around it, its children, its arguments, and the log lines and events inside it. Times are \
+        "One span by its id: its ancestors, children and arguments, and the log lines and events inside it. Times are \
          in nanoseconds.",
         "span:{id:int, name:str, ts_ns:int}, ancestors:[id:int, name:str, ts_ns:int], children:[id:int, name:str, ts_ns:int], \
          arguments:[key:str, type:str], logs:[message:str], events:[name:str, ts_ns:int]",
@@ -76,7 +76,7 @@ fn event_row(view: &EventRows<'_>, row: usize) -> Json {
     })
 }
 
-/// A row without fields that are NULL, as queries give rows.
+/// A row without NULL fields, as in query results.
 fn present(row: Json) -> Json {
     let Json::Object(mut fields) = row else { return row };
     fields.retain(|_, value| !value.is_null());
@@ -95,7 +95,7 @@ impl ThreadNames {
         Ok(())
     }
 
-    /// Adds the name of its thread to a row.
+    /// Adds the name of the thread to a row.
     fn name(&self, row: &mut Json) {
         if let Some(name) = row["thread_id"].as_i64().and_then(|id| self.0.get(&id)) {
             row["thread"] = name.as_str().into();
@@ -117,24 +117,24 @@ impl TableSink for ThreadNames {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Spans {
-    /// Handle or path of the trace; may be left out if only one is open.
+    /// Handle or path of the trace; may be omitted if only one is open.
     trace: Option<String>,
     /// The exact name.
     name: Option<String>,
-    /// A part of the name.
+    /// Only names that contain this text.
     name_contains: Option<String>,
     /// The name of the thread.
     thread: Option<String>,
-    /// At least this long, in nanoseconds.
+    /// Minimum duration, in nanoseconds.
     min_dur_ns: Option<i64>,
-    /// Starts at or after this time, in nanoseconds from the start of the trace.
+    /// Only spans that start at or after this time, in nanoseconds from the start of the trace.
     from_ns: Option<i64>,
-    /// Starts before this time, in nanoseconds from the start of the trace.
+    /// Only spans that start before this time, in nanoseconds from the start of the trace.
     to_ns: Option<i64>,
-    /// By time instead of the longest first.
+    /// Sort by time instead of by duration.
     #[serde(default)]
     by_time: bool,
-    /// Most spans (default 20, at most 1000).
+    /// Max number of spans (default 20, at most 1000).
     limit: Option<usize>,
 }
 
@@ -162,10 +162,10 @@ fn threads_called(trace: &Trace, name: &str) -> Result<Vec<i64>> {
 struct Finder<'a> {
     arguments: &'a Spans,
     filter: &'a Filter,
-    /// Whether a name is wanted.
+    /// Which names match.
     names: PerEntry<bool>,
     threads: ThreadNames,
-    /// By whether it was closed, duration, start and id.
+    /// Sort key: whether it was closed, duration, start and id.
     rows: First<(bool, Reverse<i64>, i64, i64)>,
 }
 
@@ -219,22 +219,22 @@ impl TableSink for Finder<'_> {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Span {
-    /// Handle or path of the trace; may be left out if only one is open.
+    /// Handle or path of the trace; may be omitted if only one is open.
     trace: Option<String>,
     /// The `id` of the span.
     id: i64,
-    /// Most rows of each list (default 20, at most 1000).
+    /// Max rows per list (default 20, at most 1000).
     limit: Option<usize>,
 }
 
 fn span(call: &Call<'_>) -> Result<Answer> {
     let Span { trace, id, limit } = call.arguments()?;
     let trace = call.trace(trace.as_deref())?;
-    let unknown = || Error::usage(format!("span {id} does not exist; find spans with `spans`"));
+    let unknown = || Error::usage(format!("no span has the id {id}; find spans with `spans`"));
     let mut one = One { id, found: None };
     trace.pour(&Filter::default(), &mut one)?;
     let mut around = Around::new(id, one.found.ok_or_else(unknown)?, limit);
-    // Only what starts before the end of the span can be around it or inside it.
+    // Only rows that start before the end of the span can be around it or inside it.
     let range = TimeRange::new(None, around.place.to_ns.map(|to_ns| to_ns.saturating_add(1)));
     trace.pour(&Filter { range, threads: Some(vec![around.place.thread_id]) }, &mut around)?;
     let mut span = around.span.take().ok_or_else(unknown)?;
@@ -254,13 +254,13 @@ fn span(call: &Call<'_>) -> Result<Answer> {
     Ok(answer)
 }
 
-/// Where a span is.
+/// The position of a span.
 #[derive(Clone, Copy)]
 struct Place {
     thread_id: i64,
     depth: u32,
     from_ns: i64,
-    /// None if it was never closed.
+    /// `None` if the span was never closed.
     to_ns: Option<i64>,
 }
 
@@ -287,13 +287,13 @@ impl TableSink for One {
     }
 }
 
-/// What is around a span and inside it.
+/// The context and contents of a span.
 struct Around {
     id: i64,
     place: Place,
     span: Option<Json>,
     threads: ThreadNames,
-    /// Spans that may be around it, by their ids.
+    /// Possible ancestors, by id.
     candidates: HashMap<i64, Json>,
     children: First<(i64, i64)>,
     arguments: First<i64>,

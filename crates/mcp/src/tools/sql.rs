@@ -1,4 +1,4 @@
-//! `sql`: a query of the tables, whose rows equal those of `traceloom query --format json`.
+//! `sql`: runs a query, whose rows equal the output of `traceloom query --format json`.
 
 use rmcp::schemars::{self, JsonSchema};
 use serde::Deserialize;
@@ -12,30 +12,30 @@ use traceloom_core::{Error, Result};
 use super::{Answer, Call, DEFAULT_ROWS, Kind, MAX_ROWS};
 use crate::inert::Cut;
 
-/// What sorting, grouping and joining may hold in memory; beyond that they go to temporary files.
+/// Memory limit of sorting, grouping and joining; beyond it, temporary files are used.
 const MEMORY_BYTES: u64 = 256 << 20;
-/// Rows of an answer as JSON, before they are cut.
+/// Max bytes of rows as JSON, before they are truncated.
 const MAX_ROWS_BYTES: usize = 4 << 20;
 
 pub(super) static TOOLS: &[Kind] = &[Kind::new::<Sql>(
     "sql",
     "Run a read-only SQL query (DataFusion, close to PostgreSQL) over the tables of one or more traces. Times are in \
-     nanoseconds. `schema` lists the tables, the resource traceloom://docs/sql shows examples. Equals `traceloom query \
+     nanoseconds. `schema` lists the tables; the resource traceloom://docs/sql shows examples. Equals `traceloom query \
      --format json`.",
     "columns:[name:str, type:str], rows:[map]",
     sql,
 )];
 
-/// What to ask.
+/// Which query.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Sql {
     /// The query: one SELECT statement.
     query: String,
-    /// Handles or paths of the traces, which make one set of tables; may be left out if only one is open.
+    /// Handles or paths of the traces, which form one set of tables; may be omitted if only one is open.
     #[serde(default)]
     traces: Vec<String>,
-    /// Most rows (default 20, at most 1000).
+    /// Max number of rows (default 20, at most 1000).
     limit: Option<usize>,
 }
 
@@ -52,7 +52,7 @@ fn sql(call: &Call<'_>) -> Result<Answer> {
     let schema = answer.schema();
     let (mut json, mut bytes, mut total) = (Vec::new(), 0, 0_u64);
     let mut writer = Writer::new(Format::Json, &schema, &mut json)?;
-    // Rows beyond the limit are counted only.
+    // Rows beyond the limit are only counted.
     while let Some(batch) = answer.next_unless(call.job.stop())? {
         let left = limit.saturating_sub(total as usize).min(batch.num_rows());
         if left > 0 && bytes < MAX_ROWS_BYTES {

@@ -1,4 +1,4 @@
-//! `tree`: who calls what, and what it costs.
+//! `tree`: the call tree.
 
 use rmcp::schemars::{self, JsonSchema};
 use serde::Deserialize;
@@ -14,13 +14,13 @@ use traceloom_core::{Error, Result, TimeRange};
 use super::{Answer, Call, Kind, MAX_ROWS};
 use crate::inert::inert;
 
-/// Rows of a tree, which are short.
+/// Default number of rows, which are short.
 const DEFAULT_ROWS: usize = 100;
 
 pub(super) static TOOLS: &[Kind] = &[Kind::new::<Tree>(
     "tree",
-    "The call tree as text and as rows: for each frame its total and self weight (nanoseconds, calls or bytes, as `unit` and \
-     the names of the fields say) and its calls. Equals `traceloom tree --json`.",
+    "The call tree as text and as rows: total weight, self weight (nanoseconds, calls or bytes, as in `unit` and the field \
+     names) and number of calls of each frame. Equals `traceloom tree --json`.",
     "unit:str, total_ns?:int, total_calls?:int, total_bytes?:int, hidden:int, rows:[depth:int, name:str, total_ns?:int, \
      self_ns?:int, total_calls?:int, self_calls?:int, total_bytes?:int, self_bytes?:int, count:int]",
     tree,
@@ -30,16 +30,16 @@ pub(super) static TOOLS: &[Kind] = &[Kind::new::<Tree>(
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Tree {
-    /// Handle or path of the trace; may be left out if only one is open.
+    /// Handle or path of the trace; may be omitted if only one is open.
     trace: Option<String>,
     /// Meaning of the weight (default `time`).
     by: Option<By>,
-    /// Start at the functions that have the weight and show their callers.
+    /// Invert the tree: start at the functions with the most weight and show their callers.
     #[serde(default)]
     bottom_up: bool,
-    /// Only what this name calls.
+    /// Show only the calls made by this name.
     focus: Option<String>,
-    /// Leave out rows with a smaller share of everything, such as 0.01 (default 0.005).
+    /// Omit rows with a smaller share of the total, such as 0.01 (default 0.005).
     min_share: Option<f64>,
     /// Levels to show (default: all).
     depth: Option<usize>,
@@ -50,7 +50,7 @@ struct Tree {
     from_ns: Option<i64>,
     /// Only spans that start before this time, in nanoseconds from the start of the trace.
     to_ns: Option<i64>,
-    /// Most rows (default 100, at most 1000).
+    /// Max number of rows (default 100, at most 1000).
     limit: Option<usize>,
 }
 
@@ -93,7 +93,7 @@ fn tree(call: &Call<'_>) -> Result<Answer> {
     let tree = call_tree(&graph, &options);
     let rows = arguments.limit.unwrap_or(DEFAULT_ROWS).clamp(1, MAX_ROWS);
     let mut answer = Answer::new(tree.to_json(unit), Some(rows));
-    let estimated = "Estimated: the profiler added calls up by caller, not by stack.\n";
+    let estimated = "Stacks are estimated: the profiler recorded calls per caller, not per stack.\n";
     answer.text = Some(format!("{}{}", if stacks.is_estimated { estimated } else { "" }, text(&tree, unit, rows)));
     Ok(answer)
 }

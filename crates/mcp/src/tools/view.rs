@@ -1,4 +1,4 @@
-//! `link`: a place in the viewer.
+//! `link`: an address in the viewer.
 
 use rmcp::schemars::{self, JsonSchema};
 use serde::Deserialize;
@@ -9,23 +9,23 @@ use super::{Answer, Call, Kind};
 
 pub(super) static TOOLS: &[Kind] = &[Kind::new::<Link>(
     "link",
-    "The address of a trace in the viewer on this machine, at a range of time, for the user to open. Starts the viewer if it does \
-     not run. The address has a secret: show it to the user only.",
+    "The address of a trace in the viewer on this machine, at a time range, for the user to open. Starts the viewer if it is \
+     not running. The address contains a secret: show it only to the user.",
     "url:str",
     link,
 )];
 
-/// Which place.
+/// Which address.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Link {
-    /// Handle or path of the trace; may be left out if only one is open.
+    /// Handle or path of the trace; may be omitted if only one is open.
     trace: Option<String>,
     /// The start of the range to show, in nanoseconds from the start of the trace.
     from_ns: Option<i64>,
     /// The end of the range to show, in nanoseconds from the start of the trace.
     to_ns: Option<i64>,
-    /// A name to mark.
+    /// A name to highlight.
     name: Option<String>,
 }
 
@@ -38,7 +38,7 @@ fn link(call: &Call<'_>) -> Result<Answer> {
             format!("#{}", escaped(&place.to_string()))
         }
         (None, None) => String::new(),
-        _ => return Err(Error::usage("give both from_ns and to_ns, and the first before the second")),
+        _ => return Err(Error::usage("give both from_ns and to_ns, with from_ns less than to_ns")),
     };
     let mut running = call.state.viewer.lock().map_err(|_| Error::internal("the viewer failed"))?;
     let viewer = match running.take() {
@@ -53,7 +53,7 @@ fn link(call: &Call<'_>) -> Result<Answer> {
     Ok(Answer::new(json!({ "url": url }), None))
 }
 
-/// As the fragment of an address.
+/// Escapes text for the fragment of a URL.
 fn escaped(text: &str) -> String {
     let escape = |byte: u8| match byte {
         b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),

@@ -1,4 +1,4 @@
-//! Functions that travel.
+//! Encodes functions.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -15,21 +15,21 @@ use crate::{
     guard::{Bounded, Measured},
 };
 
-/// A function that a registry does not have, or not as the session uses it.
+/// A function that a registry lacks, or that the session uses differently.
 #[derive(Deserialize, Serialize)]
 pub(super) enum Scalar {
-    /// One of ours without any state.
+    /// One of our functions without state.
     Plain,
     /// A function of the engine whose results are limited.
     Bounded { max_bytes: usize },
     /// `||` with limited results.
     Measured { max_bytes: usize },
-    /// With the origins of all traces.
+    /// `unix_time`, with the origins of all traces.
     UnixTime { origins: HashMap<u64, i64> },
 }
 
 impl Scalar {
-    /// None for a function that the other side knows by its name.
+    /// `None` for a function that the other side knows by name.
     pub(super) fn of(function: &ScalarUDF) -> Option<Self> {
         let inner = function.inner();
         if let Some(bounded) = inner.downcast_ref::<Bounded>() {
@@ -60,7 +60,7 @@ impl Scalar {
     }
 }
 
-/// None where the function is not ours.
+/// `None` if the function is not ours.
 pub(super) fn decoded(name: &str, bytes: &[u8]) -> Result<Option<Arc<ScalarUDF>>> {
     unframed::<Scalar>(bytes)?.map(|function| function.function(name)).transpose()
 }
@@ -71,9 +71,9 @@ pub(super) fn aggregate(name: &str) -> Option<Arc<AggregateUDF>> {
     (ours.name() == name).then(|| Arc::new(ours))
 }
 
-/// Functions that an engine has to know by name, because it encodes the keys of its own operators without our codec.
+/// Functions that an engine must know by name, because it encodes the keys of its own operators without our codec.
 pub fn travelling_functions() -> Vec<Arc<ScalarUDF>> {
-    /// Of one batch; the session that wrote the query has its own limit.
+    /// Limit per batch; the session that wrote the query has its own limit.
     const MAX_BYTES: usize = 256 << 20;
     let measured = ScalarUDF::from(Measured::new(MAX_BYTES));
     functions::plain().into_iter().chain([measured]).map(Arc::new).collect()

@@ -1,8 +1,8 @@
-//! Plans that travel: our tables, scans, lookups and functions as bytes, and back.
+//! Serializes plans: encodes our tables, scans, lookups and functions as bytes, and decodes them.
 //!
-//! The codecs know nothing about the engine that sends the bytes. Whatever is not ours goes to the codec inside.
-//! `GroupByNumber` and `IndexedExec` number names within one process, so a session whose plans travel has neither, and
-//! there is no code for them here.
+//! The codecs do not depend on the engine that sends the bytes. Everything that is not ours goes to the inner codec.
+//! `GroupByNumber` and `IndexedExec` number names within one process, so a session whose plans are sent to other
+//! processes uses neither, and they have no encoding here.
 
 mod functions;
 mod prepared;
@@ -68,7 +68,7 @@ pub struct LogicalCodec {
 }
 
 impl LogicalCodec {
-    /// With the codec for everything else.
+    /// Creates a codec with an inner codec for everything else.
     pub fn new(inner: Arc<dyn LogicalExtensionCodec>) -> Self {
         Self { inner }
     }
@@ -132,7 +132,7 @@ pub struct PhysicalCodec {
 }
 
 impl PhysicalCodec {
-    /// With the codec for everything else.
+    /// Creates a codec with an inner codec for everything else.
     pub fn new(inner: Arc<dyn PhysicalExtensionCodec>) -> Self {
         Self { inner }
     }
@@ -173,7 +173,7 @@ impl PhysicalExtensionCodec for PhysicalCodec {
     functions_travel!();
 }
 
-/// Stands before our bytes, so that those of the codec inside are not taken for ours; the number is of the layout.
+/// Prefix of our bytes, to distinguish them from those of the inner codec; the number is the version of the layout.
 const FRAME: &[u8] = b"traceloom/1 ";
 
 fn frame(value: &impl Serialize, bytes: &mut Vec<u8>) -> Result<()> {
@@ -181,9 +181,9 @@ fn frame(value: &impl Serialize, bytes: &mut Vec<u8>) -> Result<()> {
     serde_json::to_writer(bytes, value).map_err(|error| DataFusionError::External(error.into()))
 }
 
-/// None where the bytes are not ours.
+/// `None` if the bytes are not ours.
 fn unframed<T: DeserializeOwned>(bytes: &[u8]) -> Result<Option<T>> {
     let Some(text) = bytes.strip_prefix(FRAME) else { return Ok(None) };
-    let broken = |error| internal_datafusion_err!("a plan of another version of this program arrived: {error}");
+    let broken = |error| internal_datafusion_err!("received a plan from another version of this program: {error}");
     serde_json::from_slice(text).map(Some).map_err(broken)
 }

@@ -1,4 +1,4 @@
-//! A trace that was described elsewhere.
+//! A trace described by another process.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use traceloom_passes::{Placement, Reason};
 
 use crate::{location, recipe::Recipe};
 
-/// A trace that is opened each time it is read, by the process that reads it.
+/// A trace that the reading process opens each time it reads it.
 #[derive(Debug)]
 pub(super) struct Prepared {
     pub(super) recipe: Recipe,
@@ -21,7 +21,7 @@ impl Prepared {
         let Recipe { url, path, format, .. } = &self.recipe;
         let mut trace = location::trace(Path::new(url), Some(format), options)?;
         if trace.id != self.trace_id {
-            return Err(Error::unrecognized("has changed since the query started").in_file(url));
+            return Err(Error::unrecognized("changed after the query started").in_file(url));
         }
         trace.path.clone_from(path);
         Ok(trace)
@@ -39,7 +39,7 @@ impl TableSource for Prepared {
 }
 
 fn placement(recipe: &Recipe) -> Placement {
-    // The number of the other trace is for people, who were told already.
+    // The number of the other trace is only needed for the message, which was already printed.
     let reason = if recipe.is_by_counter { Reason::Counter { with: 0 } } else { Reason::default() };
     Placement { shift_ns: recipe.shift_ns, reason, unix_origin_ns: recipe.unix_origin_ns }
 }

@@ -1,7 +1,7 @@
-//! A scan in tasks: the descriptions of traces are rows, and each partition of them is a task.
+//! A scan in tasks: rows describe traces, and each partition of rows is a task.
 //!
-//! Engines that spread a plan over machines cut its leaves by partition, and know only their own leaves. So the leaf is
-//! one of theirs, and this operator turns the descriptions that it gives into the rows of the traces.
+//! Engines that distribute a plan split its leaves by partition, but only know their own kinds of leaves. So the leaf
+//! is one of theirs, and this operator turns its descriptions into the rows of the traces.
 
 use std::{fmt, sync::Arc};
 
@@ -26,7 +26,8 @@ use futures::TryStreamExt;
 use super::wire::{Described, described, parts};
 use crate::scan::{Part, Request, TraceExec};
 
-/// Tasks of one scan; beyond that a task reads several traces, because each costs the scheduler memory and messages.
+/// Max number of tasks per scan; beyond it, a task reads several traces, because each task costs the scheduler memory
+/// and messages.
 const MAX_TASKS: usize = 1024;
 
 /// The operator.
@@ -34,13 +35,13 @@ const MAX_TASKS: usize = 1024;
 pub(crate) struct TasksExec {
     input: Arc<dyn ExecutionPlan>,
     pub(super) request: Request,
-    /// A guess, for the planner.
+    /// An estimate for the planner.
     rows: Precision<usize>,
     properties: Arc<PlanProperties>,
 }
 
 impl TasksExec {
-    /// One task for each trace.
+    /// One task per trace.
     pub(crate) fn of(traces: &[Arc<Part>], request: Request) -> Result<Self> {
         let tasks = traces.len().clamp(1, MAX_TASKS);
         let batch = |task: usize| -> Result<Vec<RecordBatch>> {
@@ -57,7 +58,7 @@ impl TasksExec {
         Ok(Self { rows, ..Self::new(input, request) })
     }
 
-    /// With the descriptions that this input gives.
+    /// Replaces the input that returns the descriptions.
     pub(super) fn new(input: Arc<dyn ExecutionPlan>, request: Request) -> Self {
         let properties = PlanProperties::new(
             EquivalenceProperties::new(request.schema()),
@@ -73,14 +74,14 @@ fn schema() -> SchemaRef {
     Arc::new(Schema::new(vec![Field::new("trace", DataType::Utf8, false)]))
 }
 
-/// The traces that rows describe.
+/// The traces described by rows.
 fn traces(rows: &RecordBatch) -> Result<Vec<Arc<Part>>> {
     let read = |text: Option<&str>| -> Result<Described> {
-        let text = text.ok_or_else(|| internal_datafusion_err!("a trace without a description arrived"))?;
+        let text = text.ok_or_else(|| internal_datafusion_err!("received a trace without a description"))?;
         serde_json::from_str(text).map_err(|error| DataFusionError::External(error.into()))
     };
     let Some(texts) = rows.columns().first().and_then(|column| column.as_string_opt::<i32>()) else {
-        return internal_err!("descriptions of traces are texts");
+        return internal_err!("descriptions of traces must be strings");
     };
     texts.iter().map(read).collect::<Result<Vec<_>>>().map(parts)
 }
@@ -104,7 +105,7 @@ impl ExecutionPlan for TasksExec {
         vec![&self.input]
     }
 
-    /// A few texts are not worth a shuffle.
+    /// A few strings are not worth a shuffle.
     fn benefits_from_input_partitioning(&self) -> Vec<bool> {
         vec![false]
     }

@@ -21,7 +21,7 @@ use crate::{
     stored,
 };
 
-/// A table of ours.
+/// One of our tables.
 #[derive(Deserialize, Serialize)]
 pub(super) enum AnyTable {
     Traces(Traces),
@@ -29,13 +29,13 @@ pub(super) enum AnyTable {
 }
 
 impl AnyTable {
-    /// None for a table that is not ours.
+    /// `None` for a table that is not ours.
     pub(super) fn of(table: &dyn TableProvider) -> Result<Option<Self>> {
         if let Some(table) = table.downcast_ref::<TraceTable>() {
             return Traces::of(table).map(|traces| Some(Self::Traces(traces)));
         }
         let Some(LookupTable { spans, lookup, .. }) = table.downcast_ref() else { return Ok(None) };
-        let Some(spans) = spans.downcast_ref() else { return internal_err!("a lookup is over spans") };
+        let Some(spans) = spans.downcast_ref() else { return internal_err!("a lookup must be over spans") };
         Ok(Some(Self::Lookup { spans: Traces::of(spans)?, lookup: lookup.clone() }))
     }
 
@@ -64,7 +64,7 @@ impl Traces {
         let stored = match &table.stored {
             Some(stored) => match stored.downcast_ref::<ListingTable>() {
                 Some(listing) => listing.table_paths().iter().map(ToString::to_string).collect(),
-                None => return internal_err!("a store is a list of files"),
+                None => return internal_err!("a store must be a list of files"),
             },
             None => Vec::new(),
         };
@@ -108,7 +108,7 @@ fn by_name(name: &str) -> Result<Table> {
     table.ok_or_else(|| internal_datafusion_err!("no table {name:?}"))
 }
 
-/// An operator of ours.
+/// One of our operators.
 #[derive(Deserialize, Serialize)]
 pub(super) enum AnyExec {
     Scan(Scan),
@@ -128,7 +128,7 @@ pub(super) struct Scan {
 }
 
 impl AnyExec {
-    /// None for an operator that is not ours.
+    /// `None` for an operator that is not ours.
     pub(super) fn of(plan: &dyn ExecutionPlan) -> Result<Option<Self>> {
         if let Some(LookupExec { lookup, schema, .. }) = plan.downcast_ref() {
             let columns = schema.fields().iter().map(|field| field.name().clone()).collect();
@@ -157,7 +157,7 @@ impl AnyExec {
                 Ok(Arc::new(LookupExec::new(Arc::clone(keys), Arc::clone(rows), lookup, schema)))
             }
             (Self::Scan(scan), [tasks]) => Ok(Arc::new(TasksExec::new(Arc::clone(tasks), scan.request()?))),
-            _ => internal_err!("an operator arrived with the wrong number of inputs"),
+            _ => internal_err!("received an operator with the wrong number of inputs"),
         }
     }
 }

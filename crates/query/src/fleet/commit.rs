@@ -1,8 +1,9 @@
-//! How a fleet store changes: all of a commit, or nothing.
+//! Atomic commits to a fleet store.
 //!
-//! New files grow in `.writing/new`. A commit begins when the new manifest is there, as `.writing/fleet.json`, which says
-//! what has to happen: files that it does not name go, new files move to their places, and the manifest follows. All of that
-//! can be done again, so that a commit whose process died is finished by the next process that looks at the store.
+//! New files are written to `.writing/new`. A commit starts when the new manifest exists as `.writing/fleet.json`. It
+//! defines the steps: files that it does not list are removed, new files are moved to their places, and then the
+//! manifest. All steps can be repeated, so a commit whose process died is finished by the next process that opens the
+//! store.
 
 use std::{
     fs::{self, File},
@@ -20,17 +21,17 @@ const NEW: &str = "new";
 const RUNS: &str = "runs";
 const DRAFT: &str = "fleet.json.draft";
 
-/// A store that only this process writes to.
+/// Exclusive write access to a store.
 #[derive(Debug)]
 pub struct Writing {
     store: PathBuf,
-    /// Held until the end; a process that dies lets go of it.
+    /// Lock held until the end; released if the process dies.
     _lock: File,
 }
 
 impl Writing {
-    /// Begins to write a store, which is made if it is not there; finishes a commit whose process died, and removes what it
-    /// left behind.
+    /// Starts writing a store, which is created if needed; finishes a commit whose process died and removes its
+    /// leftover files.
     pub fn begin(store: &Path) -> Result<(Self, Option<Manifest>)> {
         let is_there = store.join(FILE).is_file();
         if !is_there {
@@ -56,17 +57,17 @@ impl Writing {
         self.store.join(WRITING).join(RUNS)
     }
 
-    /// Where a new file grows.
+    /// The path for writing a new file.
     pub fn file(&self, name: &str) -> Result<PathBuf> {
         let path = self.store.join(WRITING).join(NEW).join(name);
         make_parents(&path)?;
         Ok(path)
     }
 
-    /// Makes the store what this manifest says; its new files are complete and on the disk.
+    /// Commits this manifest; its new files must be complete and synced.
     pub fn commit(&self, manifest: &Manifest) -> Result<()> {
         let writing = self.store.join(WRITING);
-        // Left by a process that died while it wrote it.
+        // Left by a process that died while writing it.
         drop(fs::remove_file(writing.join(DRAFT)));
         write_synced(&writing.join(DRAFT), &manifest.to_json()?)?;
         rename(&writing.join(DRAFT), &writing.join(FILE))?;
@@ -76,21 +77,21 @@ impl Writing {
 
 impl Drop for Writing {
     fn drop(&mut self) {
-        // A commit that failed half-way is kept for the next process.
+        // A partial commit is kept for the next process.
         if !is_pending(&self.store) {
             drop(fs::remove_dir_all(self.store.join(WRITING)));
         }
     }
 }
 
-/// Whether a commit is under way, or was when its process died.
+/// Whether a commit is in progress, or was when its process died.
 pub(super) fn is_pending(store: &Path) -> bool {
     store.join(WRITING).join(FILE).is_file()
 }
 
-/// Finishes the commit of a process that died; `false` if the process is alive.
+/// Finishes the commit of a process that died; returns `false` if the process is alive.
 pub(super) fn finish_abandoned(store: &Path) -> Result<bool> {
-    // The folder goes with a commit that ends.
+    // The folder is removed at the end of a commit.
     if !is_pending(store) {
         return Ok(true);
     }
@@ -115,7 +116,7 @@ fn finish(store: &Path) -> Result<()> {
             }
         }
     }
-    // The rows of `traces` come last: a trace that is listed there is complete.
+    // The rows of `traces` come last, so a trace that is listed there is complete.
     let is_last = |table: Option<FleetTable>| table == FleetTable::by_name("traces");
     for pass in [false, true] {
         for file in next.files.iter().filter(|file| is_last(file.table()) == pass) {
@@ -127,17 +128,18 @@ fn finish(store: &Path) -> Result<()> {
         }
     }
     rename(&pending, &current)?;
-    // Makes the names of files last through a power cut; systems that cannot do it do it by themselves.
+    // Makes renames survive a power failure; systems that do not support this do it automatically.
     drop(File::open(store).and_then(|folder| folder.sync_all()));
     Ok(())
 }
 
-/// A folder with other things in it is not made a store.
+/// Refuses to turn a folder with other contents into a store.
 fn check_room(store: &Path) -> Result<()> {
     if store.join("manifest.json").is_file() {
-        return Err(
-            Error::usage("is a store of `convert --to parquet`; a fleet needs a separate folder").in_file(store)
-        );
+        return Err(Error::usage(
+            "is a store written by `convert --to parquet`; a fleet store needs a separate folder",
+        )
+        .in_file(store));
     }
     let entries = match fs::read_dir(store) {
         Ok(entries) => entries,
@@ -145,7 +147,7 @@ fn check_room(store: &Path) -> Result<()> {
         Err(error) => return Err(Error::from(error).in_file(store)),
     };
     match entries.flatten().find(|entry| entry.file_name() != WRITING) {
-        Some(_) => Err(Error::usage("is not a fleet store, and not empty").in_file(store)),
+        Some(_) => Err(Error::usage("is not a fleet store and not empty").in_file(store)),
         None => Ok(()),
     }
 }

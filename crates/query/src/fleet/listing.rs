@@ -1,4 +1,4 @@
-//! The tables and views of a fleet store in a session of the engine, be it on this machine or on a cluster.
+//! The tables and views of a fleet store in an engine session, on this machine or on a cluster.
 
 use std::sync::Arc;
 
@@ -18,7 +18,8 @@ use super::{FleetTable, Manifest};
 
 /// Registers the tables of the store at a URL, such as `file:///runs/` or `s3://bucket/runs/`.
 ///
-/// They are plain listing tables: what is read is decided by the folders, and partitions that a query excludes are not listed.
+/// They are plain listing tables: the folders determine which files are read, and partitions that a query excludes are
+/// not listed.
 pub fn register(context: &SessionContext, url: &str, manifest: &Manifest) -> Result<()> {
     for table in FleetTable::all() {
         context.register_table(table.name(), provider(url, manifest, table)?)?;

@@ -1,4 +1,4 @@
-//! What a fleet store holds, written down.
+//! The manifest of a fleet store.
 
 use std::{
     collections::BTreeSet,
@@ -10,13 +10,13 @@ use traceloom_core::{Error, Limits, Result, Source};
 
 use super::{FleetTable, PARTITIONS};
 
-/// What makes a folder a fleet store.
+/// The file that makes a folder a fleet store.
 pub(super) const FILE: &str = "fleet.json";
 
-/// The version that is written, and the only one that is read.
+/// The version that is written, and the only one that can be read.
 const VERSION: u32 = 1;
 
-/// No honest manifest is longer: this is room for a million files.
+/// Max size of a manifest, enough for a million files.
 const MAX_BYTES: u64 = 512 << 20;
 
 /// The contents of `fleet.json`.
@@ -25,7 +25,7 @@ pub struct Manifest {
     version: u32,
     /// The partition columns, in the order of the folders.
     pub partitions: Vec<String>,
-    /// The number in the names of the next files.
+    /// The number for the names of the next files.
     pub next_run: u32,
     /// All files.
     pub files: BTreeSet<FleetFile>,
@@ -34,21 +34,21 @@ pub struct Manifest {
 /// A Parquet file of one table and partition.
 #[derive(Clone, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct FleetFile {
-    /// Where it is in the store: `TABLE/COLUMN=VALUE/…/RUN.parquet`.
+    /// Path in the store: `TABLE/COLUMN=VALUE/…/RUN.parquet`.
     pub file: String,
-    /// Its rows.
+    /// Number of rows.
     pub rows: u64,
-    /// Its length.
+    /// Length in bytes.
     pub bytes: u64,
 }
 
 impl FleetFile {
-    /// Its table.
+    /// Name of the table.
     pub fn table(&self) -> Option<FleetTable> {
         self.file.split('/').next().and_then(FleetTable::by_name)
     }
 
-    /// Its partition, as folders: `day=…/host=…/build=…`.
+    /// The partition, as folders: `day=…/host=…/build=…`.
     pub fn partition(&self) -> &str {
         let rest = self.file.split_once('/').map_or("", |(_, rest)| rest);
         rest.rsplit_once('/').map_or("", |(partition, _)| partition)
@@ -56,7 +56,7 @@ impl FleetFile {
 }
 
 impl Manifest {
-    /// An empty store that is partitioned by these columns besides those that every store has.
+    /// An empty store that is partitioned by these columns in addition to those that every store has.
     pub fn new<'c>(more: impl IntoIterator<Item = &'c str>) -> Self {
         let known = |column: &&str| !PARTITIONS.contains(column);
         let more: BTreeSet<&str> = more.into_iter().filter(known).collect();
@@ -69,7 +69,7 @@ impl Manifest {
         self.files.iter().filter(move |file| file.table() == Some(table))
     }
 
-    /// Rows of a table.
+    /// Number of rows of a table.
     pub fn rows(&self, table: FleetTable) -> u64 {
         self.files(table).map(|file| file.rows).fold(0, u64::saturating_add)
     }
@@ -89,13 +89,14 @@ impl Manifest {
         if length > MAX_BYTES {
             return Err(Error::limit("manifest", length, MAX_BYTES));
         }
-        let broken = |error: serde_json::Error| Error::unrecognized(format!("is not the manifest of a fleet: {error}"));
+        let broken =
+            |error: serde_json::Error| Error::unrecognized(format!("is not the manifest of a fleet store: {error}"));
         let manifest: Self = serde_json::from_slice(&source.prefix(length as usize)?).map_err(broken)?;
         if manifest.version != VERSION {
             let message = format!("has version {}; this program reads version {VERSION}", manifest.version);
             return Err(Error::unrecognized(message));
         }
-        // A name may be written by anybody, and files of the store are removed by name.
+        // Names are untrusted, and files of the store are removed by name.
         let is_inside = |file: &FleetFile| {
             let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
             file.table().is_some()
@@ -103,7 +104,7 @@ impl Manifest {
                 && Path::new(&file.file).components().all(is_plain)
         };
         match manifest.files.iter().find(|file| !is_inside(file)) {
-            Some(file) => Err(Error::unrecognized(format!("names a file that no fleet has, {:?}", file.file))),
+            Some(file) => Err(Error::unrecognized(format!("contains an invalid file name, {:?}", file.file))),
             None => Ok(manifest),
         }
     }
@@ -115,7 +116,7 @@ impl Manifest {
     }
 }
 
-/// The folders of a partition; characters that a folder or an engine could misread are escaped as in URLs.
+/// The folders of a partition; characters that a file system or an engine could misread are escaped as in URLs.
 pub fn partition_path<'v>(columns: &[String], value: impl Fn(&str) -> &'v str) -> String {
     let folder = |column: &String| format!("{column}={}", escaped(value(column)));
     columns.iter().map(folder).collect::<Vec<_>>().join("/")
@@ -126,7 +127,7 @@ fn escaped(value: &str) -> String {
     let mut text = String::new();
     for (number, byte) in value.bytes().enumerate() {
         match byte {
-            // A name that starts with a dot is hidden from who lists a folder.
+            // A name that starts with a dot is hidden in folder listings.
             _ if is_plain(byte) || byte == b'.' && number > 0 => text.push(char::from(byte)),
             _ => text.push_str(&format!("%{byte:02X}")),
         }

@@ -1,8 +1,8 @@
-//! A fleet's traces: a folder of hive-partitioned Parquet files, which any engine reads.
+//! The traces of a fleet: a folder of Hive-partitioned Parquet files, which any engine can read.
 //!
-//! `spans/day=2026-11-16/host=web1/build=42/0001.parquet`: every table of a trace, and three more ([`FleetTable`]), with the
-//! same partitions. `fleet.json` names all files and their partition columns. The folder holds exactly these files, except
-//! while a commit is under way; whoever opens the store waits for it, or finishes it if its process died.
+//! `spans/day=2026-11-16/host=web1/build=42/0001.parquet`: every table of a trace, and three more ([`FleetTable`]),
+//! with the same partitions. `fleet.json` lists all files and the partition columns. The folder contains exactly these
+//! files, except during a commit; opening the store waits for the commit, or finishes it if its process died.
 
 mod commit;
 mod listing;
@@ -25,12 +25,12 @@ pub use self::{
     views::VIEWS,
 };
 
-/// Every store has these partition columns; text for a value that is not known.
+/// The partition columns of every store.
 pub const PARTITIONS: [&str; 3] = ["day", "host", "build"];
-/// The value of a partition column that nothing is known of.
+/// The value of a partition column if unknown.
 pub const UNKNOWN: &str = "unknown";
 
-/// A fleet store that is there.
+/// An existing fleet store.
 #[derive(Debug)]
 pub struct Fleet {
     folder: PathBuf,
@@ -38,7 +38,7 @@ pub struct Fleet {
 }
 
 impl Fleet {
-    /// The fleet store in this folder; none if the folder is not one.
+    /// The fleet store in this folder; `None` if the folder is not one.
     pub fn open(path: &Path) -> Result<Option<Self>> {
         if !path.join(manifest::FILE).is_file() {
             return Ok(None);
@@ -47,12 +47,12 @@ impl Fleet {
         Ok(Some(Self { folder: path.to_owned(), manifest: Manifest::read(&path.join(manifest::FILE))? }))
     }
 
-    /// Where it is.
+    /// Path of the store.
     pub fn path(&self) -> &Path {
         &self.folder
     }
 
-    /// What is in it.
+    /// Manifest of the store.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
@@ -63,10 +63,10 @@ impl Fleet {
     }
 }
 
-/// A commit takes milliseconds; one that takes longer than this is stuck.
+/// A commit takes milliseconds; if it takes longer than this, it is stuck.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Waits for a commit that is under way, and finishes one whose process died.
+/// Waits for a running commit, and finishes one whose process died.
 fn await_commit(store: &Path) -> Result<()> {
     let started = Instant::now();
     while commit::is_pending(store) {

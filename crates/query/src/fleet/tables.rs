@@ -6,10 +6,10 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use crate::store::Shelf;
 
-/// A table of a fleet store: one of a trace, or one about traces.
+/// A table of a fleet store: a table of traces, or one about traces.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum FleetTable {
-    /// A table that a store has, too.
+    /// A table that ordinary stores have as well.
     Of(Shelf),
     /// One row per trace: its file, its content and its problems.
     Ingested,
@@ -20,12 +20,12 @@ pub enum FleetTable {
 }
 
 impl FleetTable {
-    /// All of them.
+    /// All tables.
     pub fn all() -> impl Iterator<Item = Self> {
         Shelf::all().map(Self::Of).chain([Self::Ingested, Self::Quarantine, Self::Sums])
     }
 
-    /// What SQL calls it.
+    /// Name in SQL.
     pub fn name(self) -> &'static str {
         match self {
             Self::Of(shelf) => shelf.name(),
@@ -35,12 +35,12 @@ impl FleetTable {
         }
     }
 
-    /// The table of this name.
+    /// The table with this name.
     pub fn by_name(name: &str) -> Option<Self> {
         Self::all().find(|table| table.name() == name)
     }
 
-    /// The columns of its files: all but the partition columns.
+    /// The columns of its files, without the partition columns.
     pub fn schema(self) -> SchemaRef {
         let columns = match self {
             Self::Of(shelf) => return shelf.table().schema(),

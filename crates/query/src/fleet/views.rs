@@ -1,8 +1,8 @@
-//! Questions about a fleet as views: SQL over the tables of a store, which any session of the engine can plan.
+//! Views of a fleet store: SQL over its tables, which any engine session can plan.
 
-/// Names and definitions; one may use those before it.
+/// Names and definitions; a view may use earlier views.
 pub static VIEWS: &[(&str, &str)] = &[
-    // A duration of a histogram stands for those within 0.8 % of it, and is the same in all traces.
+    // A duration of a histogram represents all durations within 0.8 % of it, and is the same in all traces.
     (
         "trend",
         "with single as (select day, build, name, trace_id, unnest(durations) as dur_ns, unnest(counts) as calls from sums), \
@@ -32,7 +32,7 @@ pub static VIEWS: &[(&str, &str)] = &[
            sum(case when upper(level_name) in ('ERROR', 'FATAL', 'CRITICAL') then 1.0 else 0.0 end) / count(*) as error_rate \
          from logs group by day, host, build, file, line, format",
     ),
-    // What a host took for its calls, next to what the fleet takes for the same calls on average.
+    // The time of a host for its calls, compared with the fleet's average time for the same calls.
     (
         "hosts",
         "with fleet as (select build, name, sum(cast(total_ns as double)) / sum(calls) as mean_ns from sums \

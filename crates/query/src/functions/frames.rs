@@ -1,4 +1,4 @@
-//! `per_frame(['name'])`: every span with the frame that it began in.
+//! `per_frame(['name'])`: every span with the frame in which it started.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -31,7 +31,9 @@ impl TableFunctionImpl for PerFrame {
                 value.try_as_str().flatten().map(str::to_owned)
             }
             _ => {
-                return plan_err!("per_frame takes the name of the spans that are frames, such as 'Frame', or nothing");
+                return plan_err!(
+                    "per_frame expects the name of the spans that are frames, such as 'Frame', or no argument"
+                );
             }
         };
         Ok(Arc::new(LookupTable::new(&self.spans, AnyLookup::Frame(Query { name }))))
@@ -40,7 +42,7 @@ impl TableFunctionImpl for PerFrame {
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Query {
-    /// The name of frames; spans of the category `frame` where none is given.
+    /// The name of frames; spans of the category `frame` if not given.
     name: Option<String>,
 }
 
@@ -80,7 +82,7 @@ impl Lookup for Query {
 struct Frames {
     column: &'static str,
     wanted: String,
-    /// Of each trace, begin and duration of its frames; in order of time once all are there.
+    /// Start and duration of the frames, per trace; sorted by time once complete.
     by_trace: HashMap<u64, Vec<(i64, Option<i64>)>>,
 }
 
@@ -130,10 +132,10 @@ impl Index for Frames {
     }
 }
 
-/// A frame with its number: its begin and its duration.
+/// Number, start and duration of a frame.
 type Numbered = (i64, (i64, Option<i64>));
 
-/// The last frame that has begun, if it is not over. A frame that was never closed lasts to the end.
+/// The last frame that has started, if it has not ended. A frame that was never closed lasts to the end.
 fn frame_at(frames: &[(i64, Option<i64>)], ts_ns: i64) -> Option<usize> {
     let number = frames.partition_point(|(begin, _)| *begin <= ts_ns).checked_sub(1)?;
     let (begin, duration) = frames[number];

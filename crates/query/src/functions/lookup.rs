@@ -1,4 +1,4 @@
-//! A table made of the spans and of an index over them: one pass fills the index, a second gives the rows.
+//! A table made of the spans and an index over them: one pass builds the index, a second returns the rows.
 
 use std::{fmt, ops::Deref, pin::Pin, sync::Arc};
 
@@ -26,28 +26,28 @@ use serde::{Deserialize, Serialize};
 
 use super::{frames, tree};
 
-/// What makes an index.
+/// The definition of an index.
 pub(crate) trait Lookup {
-    /// What the plan of a query calls it.
+    /// Name in the query plan.
     fn name(&self) -> &'static str;
 
-    /// Columns of the spans that the index is made of.
+    /// Columns of the spans that the index is built from.
     fn key_columns(&self) -> &'static [&'static str];
 
-    /// Columns of the spans that a row is looked up by.
+    /// Columns of the spans by which a row is looked up.
     fn row_columns(&self) -> &'static [&'static str];
 
-    /// Columns that it adds to a row.
+    /// Columns that the index adds to a row.
     fn added(&self) -> Vec<Field>;
 
-    /// The trace of interest; all where none is named.
+    /// The trace to read; `None` means all.
     fn trace_id(&self) -> Option<u64>;
 
     /// An empty index.
     fn index(&self) -> Box<dyn Index>;
 }
 
-/// Any of the lookups, as data that can travel.
+/// Any of the lookups, as serializable data.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) enum AnyLookup {
     Frame(frames::Query),
@@ -67,16 +67,16 @@ impl Deref for AnyLookup {
 
 /// An index over spans: `take* finish find*`.
 pub(crate) trait Index: Send + Sync {
-    /// Takes spans in, their key columns.
+    /// Adds the key columns of spans.
     fn take(&mut self, spans: &RecordBatch) -> Result<()>;
 
-    /// All spans were seen.
+    /// Called after the last span.
     fn finish(&mut self);
 
-    /// Looks rows up: which of them to keep, and the columns that are added to all of them.
+    /// Looks up rows: returns which rows to keep, and the added columns for all of them.
     fn find(&self, rows: &RecordBatch) -> Result<(Option<BooleanArray>, Vec<ArrayRef>)>;
 
-    /// Memory held.
+    /// Memory in use.
     fn bytes(&self) -> usize;
 }
 
@@ -94,7 +94,7 @@ impl LookupTable {
         Self { spans: Arc::clone(spans), lookup, schema }
     }
 
-    /// The columns of the spans, and those that are added.
+    /// The columns of the spans and the added columns.
     pub(crate) fn schema_of(spans: &Schema, lookup: &AnyLookup) -> SchemaRef {
         let added = lookup.added().into_iter().map(Arc::new);
         Arc::new(Schema::new(spans.fields().iter().cloned().chain(added).collect::<Vec<_>>()))
@@ -105,7 +105,7 @@ impl LookupTable {
         Ok(names.iter().map(|name| schema.index_of(name)).collect::<Result<Vec<_>, _>>()?)
     }
 
-    /// Columns of the spans that the rows need: those asked for, and those looked up by.
+    /// Columns of the spans that the rows need: the requested ones and the lookup keys.
     fn row_columns(&self, projection: &[usize]) -> Result<Vec<usize>> {
         let spans = self.spans.schema().fields().len();
         let mut columns: Vec<usize> = projection.iter().copied().filter(|number| *number < spans).collect();
@@ -151,7 +151,7 @@ impl TableProvider for LookupTable {
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
-        // What is said about an added column is nothing that a scan of the spans knows.
+        // A scan of the spans cannot filter by an added column.
         let added = self.lookup.added();
         let is_ours = |filter: &&&Expr| {
             filter.column_refs().iter().any(|column| added.iter().any(|field| *field.name() == column.name))
@@ -228,7 +228,7 @@ impl ExecutionPlan for LookupExec {
         vec![&self.keys, &self.rows]
     }
 
-    /// Rows spread over several streams would each ask for the index.
+    /// If rows were spread over several streams, each stream would need the index.
     fn benefits_from_input_partitioning(&self) -> Vec<bool> {
         vec![false, false]
     }
@@ -258,10 +258,10 @@ impl ExecutionPlan for LookupExec {
         let added: Vec<String> = self.lookup.added().iter().map(|field| field.name().clone()).collect();
         let stream = futures::stream::once(async move {
             let (index, reservation) = filled(keys, index, reservation).await?;
-            // Not before: two parsers at once would hold twice the memory.
+            // Not earlier, because two parsers at once would use twice the memory.
             let rows = rows.execute(partition, context)?;
             Ok::<_, DataFusionError>(rows.map(move |batch| {
-                // The index counts as memory as long as somebody looks up.
+                // The index counts as memory as long as it is used.
                 let _ = &reservation;
                 joined(index.as_ref(), &batch?, &schema, &added)
             }))
@@ -285,7 +285,7 @@ async fn filled(
     Ok((index, reservation))
 }
 
-/// The rows with what is added, as they were asked for.
+/// The rows with the added columns, in the requested order.
 fn joined(index: &dyn Index, rows: &RecordBatch, schema: &SchemaRef, added: &[String]) -> Result<RecordBatch> {
     let (keep, columns) = index.find(rows)?;
     let column = |name: &String| match added.iter().position(|known| known == name) {

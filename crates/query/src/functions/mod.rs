@@ -1,4 +1,4 @@
-//! Functions that make questions about traces short; `docs/sql.md` shows each of them.
+//! Functions that make queries about traces short; `docs/sql.md` describes each of them.
 
 mod frames;
 mod lookup;
@@ -36,7 +36,7 @@ pub(crate) fn register(context: &SessionContext, spans: &Arc<dyn TableProvider>,
     context.register_udtf("spans_at", Arc::new(moment::SpansAt { spans: spans() }));
 }
 
-/// The functions of one row that need nothing but their arguments.
+/// Scalar functions that need only their arguments.
 pub(crate) fn plain() -> [ScalarUDF; 3] {
     [
         ScalarUDF::new_from_impl(scalar::Bucket::new()),
@@ -45,26 +45,26 @@ pub(crate) fn plain() -> [ScalarUDF; 3] {
     ]
 }
 
-/// The function of many rows.
+/// The aggregate function.
 pub(crate) fn aggregate() -> AggregateUDF {
     AggregateUDF::new_from_impl(percentile::Percentile::new())
 }
 
-/// Nanoseconds from a literal: a number of them, or a text such as `1.5s`.
+/// Nanoseconds from a literal: a number, or a text such as `1.5s`.
 fn time_literal(function: &str, expr: &Expr) -> Result<i64> {
     let Expr::Literal(value, _) = expr else {
-        return plan_err!("{function} takes a time, such as '1.5s' or 1500000000");
+        return plan_err!("{function} expects a time, such as '1.5s' or 1500000000");
     };
     if let Some(text) = value.try_as_str().flatten() {
         return scalar::parse_time(text);
     }
     match whole(expr).and_then(|value| i64::try_from(value).ok()) {
         Some(ns) => Ok(ns),
-        None => plan_err!("{function} takes a time, such as '1.5s' or 1500000000"),
+        None => plan_err!("{function} expects a time, such as '1.5s' or 1500000000"),
     }
 }
 
-/// A whole number from a literal.
+/// An integer from a literal.
 fn whole(expr: &Expr) -> Option<i128> {
     match expr {
         Expr::Literal(value, _) => crate::bounds::whole(value),

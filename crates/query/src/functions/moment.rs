@@ -20,9 +20,9 @@ pub(super) struct SpansAt {
 
 impl TableFunctionImpl for SpansAt {
     fn call_with_args(&self, args: TableFunctionArgs<'_, '_>) -> Result<Arc<dyn TableProvider>> {
-        let [time] = args.exprs() else { return plan_err!("spans_at takes a time, such as '1.5s' or 1500000000") };
+        let [time] = args.exprs() else { return plan_err!("spans_at expects a time, such as '1.5s' or 1500000000") };
         let at_ns = time_literal("spans_at", time)?;
-        // What was never closed is open for ever.
+        // A span that was never closed is open forever.
         let is_open = (col("ts_ns") + col("dur_ns")).gt(lit(at_ns)).or(col("dur_ns").is_null());
         let plan = LogicalPlanBuilder::scan("spans", provider_as_source(Arc::clone(&self.spans)), None)?
             .filter(col("ts_ns").lt_eq(lit(at_ns)))?

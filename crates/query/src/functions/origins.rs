@@ -25,12 +25,12 @@ use crate::Session;
 
 const NAME: &str = "unix_time";
 
-/// The time of day at which each trace has its origin, where it is known; read once, when it is first needed.
+/// The Unix time of the origin of each trace, if known; read once, when first needed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Origins(Arc<OnceLock<HashMap<u64, i64>>>);
 
 impl Origins {
-    /// Reads them.
+    /// Reads the origins.
     pub(crate) fn fill(&self, session: &Session) -> Result<()> {
         if self.0.get().is_some() {
             return Ok(());
@@ -48,18 +48,18 @@ impl Origins {
                 (batch.column(0).as_primitive::<UInt64Type>(), batch.column(1).as_primitive::<Int64Type>());
             origins.extend(ids.values().iter().copied().zip(times.values().iter().copied()));
         }
-        // Another thread may have been faster, with the same answer.
+        // Another thread may have been faster, with the same result.
         let _ = self.0.set(origins);
         Ok(())
     }
 
-    /// Those that another process has read.
+    /// Origins read by another process.
     #[cfg(feature = "codec")]
     pub(crate) fn of(origins: HashMap<u64, i64>) -> Self {
         Self(Arc::new(OnceLock::from(origins)))
     }
 
-    /// Those that are read.
+    /// The origins, if they were read.
     #[cfg(feature = "codec")]
     pub(crate) fn known(&self) -> HashMap<u64, i64> {
         self.0.get().cloned().unwrap_or_default()
@@ -70,7 +70,7 @@ impl Origins {
     }
 }
 
-/// Whether a plan asks for the time of day.
+/// Whether a plan uses `unix_time`.
 pub(crate) fn needs_origins(plan: &LogicalPlan) -> Result<bool> {
     let mut found = false;
     plan.apply_with_subqueries(|node| {
@@ -93,7 +93,7 @@ pub(crate) struct UnixTime {
 
 impl UnixTime {
     pub(crate) fn new(origins: Origins) -> Self {
-        // Origins belong to the session, not to the arguments: nothing may be computed before they are read.
+        // Origins belong to the session, not to the arguments, so nothing may be computed before they are read.
         let signature = Signature::exact(vec![DataType::UInt64, DataType::Int64], Volatility::Stable);
         Self { signature, origins }
     }
@@ -134,10 +134,10 @@ impl ScalarUDFImpl for UnixTime {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let [traces, times] = args.args.as_slice() else { return plan_err!("unix_time takes a trace and a time") };
+        let [traces, times] = args.args.as_slice() else { return plan_err!("unix_time expects a trace and a time") };
         let (traces, times) = (traces.to_array(args.number_rows)?, times.to_array(args.number_rows)?);
         let (traces, times) = (traces.as_primitive::<UInt64Type>(), times.as_primitive::<Int64Type>());
-        // Rows of one trace come together: one lookup for all of them.
+        // Rows of one trace are adjacent and share one lookup.
         let mut last: Option<(u64, Option<i64>)> = None;
         let mut origin = |trace_id: u64| match last {
             Some((known, origin)) if known == trace_id => origin,

@@ -1,4 +1,4 @@
-//! `percentile(value, share)`: exact, in proportion between two samples.
+//! `percentile(value, share)`: exact, with linear interpolation between two samples.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use datafusion::{
 };
 use traceloom_passes::quantile;
 
-/// The function: all samples of a group are kept, eight bytes each, and the one asked for is selected without sorting.
+/// The function: all samples of a group are kept, eight bytes each, and the requested one is selected without sorting.
 #[derive(Debug, Eq, Hash, PartialEq)]
 pub(super) struct Percentile(Signature);
 
@@ -66,7 +66,7 @@ fn sample_field() -> FieldRef {
 struct Samples {
     share: f64,
     groups: Vec<Vec<f64>>,
-    /// Memory of all groups.
+    /// Memory in use by all groups.
     bytes: usize,
 }
 
@@ -80,7 +80,7 @@ impl Samples {
             Some(ScalarValue::Float64(Some(share))) if (0.0..=1.0).contains(&share) => {
                 Ok(Self { share, groups: Vec::new(), bytes: 0 })
             }
-            _ => plan_err!("the share of percentile is a number from 0 to 1, such as 0.99"),
+            _ => plan_err!("the share of percentile must be a number from 0 to 1, such as 0.99"),
         }
     }
 
@@ -105,7 +105,7 @@ impl Samples {
     }
 }
 
-/// Lists as the state that travels between stages.
+/// Lists, as the intermediate state between stages.
 fn lists(groups: &[Vec<f64>]) -> Result<ArrayRef> {
     let total: usize = groups.iter().map(Vec::len).sum();
     if i32::try_from(total).is_err() {
@@ -175,7 +175,7 @@ impl GroupsAccumulator for Samples {
     }
 }
 
-/// One group alone.
+/// A single group.
 #[derive(Debug)]
 struct One(Samples);
 
@@ -191,7 +191,7 @@ impl Accumulator for One {
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        // A window asks again for a longer stretch: the samples stay.
+        // A window evaluates again for a longer range, so the samples are kept.
         let share = self.0.share;
         Ok(ScalarValue::Float64(self.0.groups.first_mut().and_then(|samples| quantile(samples, share))))
     }

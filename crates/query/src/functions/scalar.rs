@@ -1,4 +1,4 @@
-//! Functions of one row: times for people, and buckets.
+//! Scalar functions: human-readable times, and buckets.
 
 use std::{
     fmt::{self, Write},
@@ -18,7 +18,7 @@ use datafusion::{
 };
 use traceloom_core::parse_duration;
 
-/// `human_time(ns)`: a time in the unit that fits it, to four digits.
+/// `human_time(ns)`: a time in a suitable unit with four digits.
 #[derive(Debug, Eq, Hash, PartialEq)]
 pub(super) struct HumanTime(Signature);
 
@@ -42,13 +42,13 @@ impl ScalarUDFImpl for HumanTime {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let [times] = args.args.as_slice() else { return plan_err!("human_time takes one time") };
+        let [times] = args.args.as_slice() else { return plan_err!("human_time expects one time") };
         let array = times.to_array(args.number_rows)?;
         let times = array.as_primitive::<Float64Type>();
         let mut texts = StringBuilder::with_capacity(times.len(), times.len() * 8);
         for ns in times {
             if let Some(ns) = ns {
-                // Memory takes everything.
+                // Writing to memory does not fail.
                 let _ = write!(texts, "{}", Rounded(ns));
             }
             texts.append_option(ns.map(|_| ""));
@@ -57,12 +57,12 @@ impl ScalarUDFImpl for HumanTime {
     }
 }
 
-/// A time in the unit that fits it, to four digits.
+/// A time in a suitable unit with four digits.
 struct Rounded(f64);
 
 impl fmt::Display for Rounded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What would be rounded to four digits before the point belongs to the next unit.
+        // A number that would round to four digits before the point belongs to the next unit.
         let (unit, scale) = match self.0.abs() {
             size if size < 999.95 => ("ns", 1.0),
             size if size < 999.95e3 => ("µs", 1e3),
@@ -81,7 +81,7 @@ impl fmt::Display for Rounded {
     }
 }
 
-/// `time_ns('1.5s')`: nanoseconds of a time as people write it.
+/// `time_ns('1.5s')`: nanoseconds of a human-readable time.
 #[derive(Debug, Eq, Hash, PartialEq)]
 pub(super) struct TimeNs(Signature);
 
@@ -105,11 +105,11 @@ impl ScalarUDFImpl for TimeNs {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let [texts] = args.args.as_slice() else { return plan_err!("time_ns takes one text") };
+        let [texts] = args.args.as_slice() else { return plan_err!("time_ns expects one text") };
         let array = texts.to_array(args.number_rows)?;
         let times = array.as_string::<i32>().iter().map(|text| text.map(parse_time).transpose());
         let times = times.collect::<Result<Int64Array>>()?;
-        // One that is the same for all rows is a bound that a scan can use.
+        // A constant is a bound that a scan can use.
         match texts {
             ColumnarValue::Scalar(_) => Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&times, 0)?)),
             ColumnarValue::Array(_) => Ok(ColumnarValue::Array(Arc::new(times))),
@@ -117,7 +117,7 @@ impl ScalarUDFImpl for TimeNs {
     }
 }
 
-/// Reads `1.5s`, `250 ms`, `10us`; a number alone is seconds.
+/// Parses `1.5s`, `250 ms`, `10us`; a number without a unit means seconds.
 pub(super) fn parse_time(text: &str) -> Result<i64> {
     let unit = text.find(char::is_alphabetic).unwrap_or(text.len());
     let (number, unit) = text.split_at(unit);
@@ -127,7 +127,7 @@ pub(super) fn parse_time(text: &str) -> Result<i64> {
     }
 }
 
-/// `bucket(ts_ns, '1s')`: the beginning of the bucket that a time is in.
+/// `bucket(ts_ns, '1s')`: the start of the bucket that contains a time.
 #[derive(Debug, Eq, Hash, PartialEq)]
 pub(super) struct Bucket(Signature);
 
@@ -153,7 +153,7 @@ impl ScalarUDFImpl for Bucket {
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let [times, ColumnarValue::Scalar(width)] = args.args.as_slice() else {
-            return exec_err!("the width of a bucket is one for all rows, such as '1s'");
+            return exec_err!("the width of a bucket must be the same for all rows, such as '1s'");
         };
         let width = match width {
             ScalarValue::Int64(Some(width)) => *width,

@@ -1,4 +1,5 @@
-//! `ancestors([trace_id,] span_id)` and `descendants([trace_id,] span_id)`: the spans around a span, and those inside.
+//! `ancestors([trace_id,] span_id)` and `descendants([trace_id,] span_id)`: the spans around a span, and the spans
+//! inside it.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -19,7 +20,7 @@ use super::{
     whole,
 };
 
-/// Which way to go from a span.
+/// The direction from a span.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(super) enum Way {
     Ancestors,
@@ -41,12 +42,12 @@ impl TableFunctionImpl for Relatives {
             Some([trace_id, span_id]) => (u64::try_from(*trace_id).ok(), i64::try_from(*span_id)),
             _ => {
                 return plan_err!(
-                    "{} takes the id of a span, behind that of its trace where there are several",
+                    "{} expects the id of a span, after the id of its trace if there are several traces",
                     self.way.name()
                 );
             }
         };
-        let Ok(span_id) = span_id else { return plan_err!("no span has such an id") };
+        let Ok(span_id) = span_id else { return plan_err!("invalid span id") };
         Ok(Arc::new(LookupTable::new(&self.spans, AnyLookup::Relatives(Query { way: self.way, trace_id, span_id }))))
     }
 }
@@ -103,9 +104,9 @@ struct Tree {
     way: Way,
     only: Option<u64>,
     span_id: i64,
-    /// Of each trace, the spans with their parents; in order of the ids once all are there.
+    /// The spans with their parents, per trace; sorted by id once complete.
     parents: HashMap<u64, Vec<(i64, Option<i64>)>>,
-    /// Of each trace, the relatives and how far away they are.
+    /// The relatives and their distances, per trace.
     found: HashMap<u64, HashMap<i64, i64>>,
 }
 
@@ -156,7 +157,7 @@ fn ids(batch: &RecordBatch) -> Result<(&arrow_array::UInt64Array, &Int64Array)> 
 }
 
 fn position(spans: &[(i64, Option<i64>)], id: i64) -> Option<usize> {
-    // Ids are mostly the positions themselves.
+    // Ids are mostly equal to the positions.
     let guess = usize::try_from(id).ok().filter(|guess| spans.get(*guess).is_some_and(|(known, _)| *known == id));
     guess.or_else(|| spans.binary_search_by_key(&id, |(known, _)| *known).ok())
 }
@@ -167,7 +168,7 @@ fn ancestors(spans: &[(i64, Option<i64>)], span_id: i64) -> HashMap<i64, i64> {
     let mut next = Some(span_id);
     while let Some(index) = next.and_then(|id| position(spans, id)) {
         let (id, parent) = spans[index];
-        // A file may claim a circle.
+        // A file may contain a cycle.
         if found.contains_key(&id) {
             break;
         }
@@ -187,7 +188,7 @@ fn descendants(spans: &[(i64, Option<i64>)], span_id: i64) -> HashMap<i64, i64> 
     let mut path = Vec::new();
     for start in 0..spans.len() {
         let mut at = Some(start);
-        // Up to something known; a circle ends at a span of this very path, which is outside.
+        // Up to a known span; a cycle ends at a span on this path, which is outside.
         while let Some(index) = at.filter(|index| distances[*index] == UNKNOWN) {
             distances[index] = OUTSIDE;
             path.push(index);

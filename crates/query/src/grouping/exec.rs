@@ -28,7 +28,8 @@ use super::{
     tally::{Room, Tally},
 };
 
-/// The rule: the first half of an aggregate by one name is done here, the second, of a few rows, by the engine.
+/// The rule: the first stage of an aggregate by one name is done here; the engine does the second stage, which has few
+/// rows.
 #[derive(Debug)]
 pub(crate) struct GroupByIndex;
 
@@ -53,7 +54,7 @@ impl PhysicalOptimizerRule for GroupByIndex {
 /// An aggregate whose only key is the number of a name.
 #[derive(Debug)]
 struct IndexedExec {
-    /// What it stands for, and whose properties it has.
+    /// The aggregate that it replaces, whose properties it has.
     aggregate: AggregateExec,
     names: Arc<dyn PhysicalExpr>,
     interner: Arc<GroupNames>,
@@ -61,7 +62,7 @@ struct IndexedExec {
 }
 
 impl IndexedExec {
-    /// None where the aggregate is of another kind.
+    /// `None` if the aggregate is of another kind.
     fn new(aggregate: &AggregateExec) -> Option<Self> {
         let [(key, _)] = aggregate.group_expr().expr() else { return None };
         let function = key.downcast_ref::<ScalarFunctionExpr>()?;

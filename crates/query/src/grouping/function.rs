@@ -1,4 +1,4 @@
-//! The two functions between a name and its number.
+//! The two functions that convert between a name and its number.
 
 use std::{
     hash::{Hash, Hasher},
@@ -16,7 +16,7 @@ use datafusion::{
 
 use super::interner::GroupNames;
 
-/// What the model calls a name.
+/// The data type of names in the model.
 pub(super) fn name_type() -> DataType {
     DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
 }
@@ -52,7 +52,7 @@ struct Function {
     signature: Signature,
 }
 
-/// Who numbers the names, if this is the function that does.
+/// The interner, if this is the function that numbers names.
 pub(super) fn interner(function: &ScalarUDF) -> Option<&Arc<GroupNames>> {
     let function = function.inner().downcast_ref::<Function>()?;
     (function.direction == Direction::Intern).then_some(&function.interner)
@@ -97,7 +97,7 @@ impl ScalarUDFImpl for Function {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let [array] = args.args.as_slice() else { return internal_err!("{} takes one argument", self.name()) };
+        let [array] = args.args.as_slice() else { return internal_err!("{} expects one argument", self.name()) };
         let array = array.to_array(args.number_rows)?;
         Ok(ColumnarValue::Array(match self.direction {
             Direction::Intern => Arc::new(self.interner.intern(&array)?),

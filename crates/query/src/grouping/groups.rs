@@ -7,13 +7,13 @@ use traceloom_passes::PerEntry;
 
 use super::interner::GroupNames;
 
-/// Stands for a group that was not met yet.
+/// A group that was not seen yet.
 const NONE: usize = usize::MAX;
 
-/// Groups in the order in which they were met: there is none without a row.
+/// Groups in the order in which they were first seen; every group has at least one row.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
-    /// What each group has in common; NULL is a group as well.
+    /// The number of the name of each group; NULL is a group as well.
     numbers: Vec<Option<u32>>,
     of_number: Vec<usize>,
     of_null: Option<usize>,
@@ -23,28 +23,28 @@ pub(super) struct Groups {
     rows: Vec<usize>,
 }
 
-/// What a batch adds to.
+/// The groups that a batch adds to.
 #[derive(Debug)]
 pub(super) struct Found<'a> {
     /// The group of each row.
     pub(super) rows: &'a [usize],
-    /// Groups that there are so far.
+    /// Number of groups so far.
     pub(super) total: usize,
 }
 
 impl Groups {
-    /// Whether no row was met.
+    /// Whether no row was seen.
     pub(super) fn is_empty(&self) -> bool {
         self.numbers.is_empty()
     }
 
-    /// Memory held.
+    /// Memory in use.
     pub(super) fn bytes(&self) -> usize {
         let places = self.of_number.capacity() + self.rows.capacity() + self.of_entry.entries().len();
         places * size_of::<usize>() + self.numbers.capacity() * size_of::<Option<u32>>()
     }
 
-    /// Gives what the groups are of, and forgets them.
+    /// Returns the numbers of the groups and resets them.
     pub(super) fn take(&mut self) -> UInt32Array {
         UInt32Array::from(std::mem::take(self).numbers)
     }
@@ -134,7 +134,7 @@ mod tests {
         let entries = [Some("unused"), Some("a"), Some("b"), Some("a")];
         assert_eq!(find(&mut groups, &names(&entries, &keys(&[2, 1, 3, 2])), &interner), [0, 1, 1, 0]);
         assert_eq!(find(&mut groups, &names(&[Some("c"), Some("a")], &keys(&[1, 0])), &interner), [1, 2]);
-        // The same entries elsewhere: what was known of their places does not hold.
+        // The same entries in other places: cached places must not be used.
         let moved = [Some("c"), Some("b"), Some("a")];
         assert_eq!(find(&mut groups, &names(&moved, &keys(&[1, 2, 0])), &interner), [0, 1, 2]);
         let moved = [Some("a"), Some("c"), Some("b")];

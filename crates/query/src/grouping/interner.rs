@@ -21,7 +21,7 @@ pub(super) struct GroupNames(Mutex<State>);
 #[derive(Debug)]
 struct State {
     names: Interner,
-    /// The dictionary seen last: a trace shares one across its batches.
+    /// The last dictionary seen; a trace shares one across its batches.
     last: PerEntry<()>,
     /// The numbers of its entries.
     numbers: Arc<Vec<u32>>,

@@ -1,9 +1,9 @@
-//! Groups by a name as if it were a number.
+//! Groups by the number of a name instead of its text.
 //!
 //! `group by name` becomes `group by number_of_name(name)`, and a projection above turns numbers back into names. The
-//! engine would hash the text of every row; batches of a trace share one dictionary, so that here each name is hashed
-//! once. Numbers begin at 0 and have no gaps: where such a number is the only key, it is the place of its group, and
-//! nothing is hashed for a row at all.
+//! engine would hash the text of every row; batches of a trace share one dictionary, so here each name is hashed only
+//! once. Numbers start at 0 and have no gaps: if such a number is the only key, it is the index of its group, and rows
+//! need no hashing at all.
 
 mod exec;
 mod function;

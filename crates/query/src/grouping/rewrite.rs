@@ -1,4 +1,4 @@
-//! The plan: names are numbers below the aggregate, and names again above it.
+//! The plan rewrite: names become numbers below the aggregate, and names again above it.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use datafusion::{
 
 use super::function::{Pair, name_type};
 
-/// The rule. It comes last, so that every other rule has seen the plan as it was written.
+/// The rule. It runs last, so that every other rule sees the original plan.
 #[derive(Debug)]
 pub(crate) struct GroupByNumber {
-    /// Names are kept once for each query and key, and counted here.
+    /// The pool that accounts for names, which are kept once per query and key.
     pub(crate) pool: Arc<dyn MemoryPool>,
 }
 
@@ -41,7 +41,7 @@ impl OptimizerRule for GroupByNumber {
     }
 }
 
-/// Names of the model are columns; what an expression makes of them has a dictionary of its own for each batch.
+/// Only columns are names of the model; the result of an expression has a different dictionary for each batch.
 fn is_column(expr: &Expr) -> bool {
     match expr {
         Expr::Alias(alias) => is_column(&alias.expr),

@@ -1,4 +1,4 @@
-//! The first half of an aggregate: what one stream of rows adds to each group.
+//! The first stage of an aggregate: the contribution of one stream of rows to each group.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(super) enum Room {
     None,
 }
 
-/// Groups and what was added to them: `take* give`, and again.
+/// Groups and their partial aggregates: `(take* give)*`.
 pub(super) struct Tally {
     names: Arc<dyn PhysicalExpr>,
     interner: Arc<GroupNames>,
@@ -53,11 +53,11 @@ impl Tally {
             sum.add(batch, groups.rows, groups.total)?;
         }
         let bytes = self.groups.bytes() + self.sums.iter().map(|sum| sum.accumulator.size()).sum::<usize>();
-        // Whoever has no room goes on once it gave away what it has: this is no failure.
+        // Not a failure: if there is no room, the caller continues after it has taken the groups.
         Ok(if self.reservation.try_resize(bytes).is_ok() { Room::Enough } else { Room::None })
     }
 
-    /// Gives the groups away; none where there are none.
+    /// Returns and resets the groups; `None` if there are none.
     pub(super) fn give(&mut self) -> Result<Option<RecordBatch>> {
         if self.groups.is_empty() {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Aggregates by name against what the engine makes of them alone.
+//! Compares aggregates by name with the results of the unmodified engine.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -19,7 +19,7 @@ use datafusion::{
 
 use super::{GroupByIndex, GroupByNumber, function::name_type};
 
-/// Rows by a name, which is NULL here and there: two streams of batches, in which two dictionaries take turns.
+/// Rows with a name that is sometimes NULL: two streams of batches, in which two dictionaries alternate.
 fn table(names: i32, rows: i32) -> Arc<MemTable> {
     let fields = vec![Field::new("name", name_type(), true), Field::new("n", DataType::Int64, true)];
     let schema = Arc::new(Schema::new(fields));
@@ -30,7 +30,7 @@ fn table(names: i32, rows: i32) -> Arc<MemTable> {
     let dictionaries = [false, true].map(dictionary);
     let batch = |number: i32, is_turned: bool| {
         let rows = number * 1000..((number + 1) * 1000).min(rows);
-        // Batches without NULL go the quick way.
+        // Batches without NULL take the fast path.
         let is_name = |row: i32| number % 4 != 3 || row % 11 != 5;
         let key = |row: i32| is_name(row).then_some(place(row % names, names, is_turned));
         let keys: Int32Array = rows.clone().map(key).collect();
@@ -46,7 +46,7 @@ fn table(names: i32, rows: i32) -> Arc<MemTable> {
     Arc::new(MemTable::try_new(Arc::clone(&schema), vec![stream(0), stream(1)]).expect("batches of one kind"))
 }
 
-/// Where a name stands in a dictionary, and which name stands there.
+/// The index of a name in a dictionary, and the name at that index.
 fn place(number: i32, names: i32, is_turned: bool) -> i32 {
     if is_turned { names - 1 - number } else { number }
 }

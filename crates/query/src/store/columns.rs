@@ -1,4 +1,4 @@
-//! How the columns of a table lie in a Parquet file.
+//! The encoding of table columns in a Parquet file.
 
 use std::{
     fs::File,
@@ -29,7 +29,7 @@ pub struct TableWriter {
 }
 
 impl TableWriter {
-    /// Begins a file of a table with these columns.
+    /// Creates a file for a table with these columns.
     pub fn create(path: PathBuf, schema: SchemaRef, options: &Options) -> Result<Self> {
         let file = File::create_new(&path).map_err(|error| Error::from(error).in_file(&path))?;
         let properties = properties(&schema, options);
@@ -38,13 +38,13 @@ impl TableWriter {
         Ok(Self { path, writer, rows: 0 })
     }
 
-    /// Adds rows, which come in order.
+    /// Adds rows, which must be sorted.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.rows += batch.num_rows() as u64;
         self.writer.write(batch).map_err(|error| failed(&self.path, error))
     }
 
-    /// Ends it, safe on the disk; gives its rows and bytes.
+    /// Finishes and syncs the file; returns its rows and bytes.
     pub fn finish(mut self) -> Result<(u64, u64)> {
         self.writer.finish().map_err(|error| failed(&self.path, error))?;
         let in_file = |error: std::io::Error| Error::from(error).in_file(&self.path);
@@ -54,7 +54,7 @@ impl TableWriter {
     }
 }
 
-/// The schema is exactly that of the tables; the order of rows is written down for engines that can use it.
+/// The schema is exactly the schema of the tables; the sort order is stored for engines that can use it.
 fn properties(schema: &Schema, options: &Options) -> WriterProperties {
     let number = |name: &&str| schema.index_of(name).ok();
     let sorting = sorted_by(schema).iter().filter_map(number);
@@ -70,8 +70,9 @@ fn properties(schema: &Schema, options: &Options) -> WriterProperties {
     schema.fields().iter().fold(properties, |properties, field| encode(properties, field)).build()
 }
 
-/// Names and numbers that recur have a dictionary. For what is different in each row one would only be built to be thrown
-/// away: such numbers are written as differences, which are short, and read several times as fast as what only zstd made short.
+/// Names and numbers that recur have a dictionary. For numbers that differ in each row, a dictionary would be built in
+/// vain, so they are stored as differences, which are short and can be read several times as fast as numbers compressed
+/// only with zstd.
 fn encode(properties: WriterPropertiesBuilder, field: &Field) -> WriterPropertiesBuilder {
     let path = || ColumnPath::from(field.name().as_str());
     let differs = matches!(field.name().as_str(), "address" | "id" | "owner_id" | "parent_id" | "span_id");

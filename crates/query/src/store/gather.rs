@@ -1,4 +1,4 @@
-//! Rows of several batches as one batch, in any order.
+//! Gathers rows of several batches into one batch, in any order.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -12,17 +12,17 @@ use traceloom_passes::{DictionaryId, Interner, PerEntry};
 /// A batch by its slot, and a row in it.
 pub(super) type Place = (usize, usize);
 
-/// Batches in slots, and the way of their rows into new ones.
+/// Batches in slots, whose rows are gathered into new batches.
 #[derive(Debug)]
 pub(super) struct Gather {
     schema: SchemaRef,
     slots: Vec<RecordBatch>,
-    /// One for each column that is dictionary-encoded.
+    /// One per dictionary-encoded column.
     names: Vec<Option<Names>>,
 }
 
 impl Gather {
-    /// From these batches.
+    /// Creates slots from these batches.
     pub(super) fn new(schema: SchemaRef, slots: Vec<RecordBatch>) -> Self {
         let is_name =
             |number: usize| matches!(schema.field(number).data_type(), arrow_schema::DataType::Dictionary(..));
@@ -57,21 +57,22 @@ impl Gather {
     }
 }
 
-/// The dictionary that is written starts anew when it is this long.
+/// Max size of the written dictionary; then a new one starts.
 const ENTRIES: usize = 1 << 15;
 const ENTRY_BYTES: usize = 1 << 20;
 
-/// Brings the dictionaries of all slots into one. A text is looked up once for each dictionary that has it, never for a row.
+/// Merges the dictionaries of all slots into one. A text is looked up once per dictionary that contains it, never per
+/// row.
 #[derive(Debug, Default)]
 struct Names {
-    /// The dictionary of each slot, as a number in `inputs`.
+    /// The dictionary of each slot, as an index into `inputs`.
     of_slot: Vec<usize>,
-    /// The key in the common dictionary of each entry of each dictionary, if it is known.
+    /// The key in the common dictionary of each entry of each dictionary, if known.
     inputs: Vec<PerEntry<i32>>,
-    /// Numbers in `inputs`: batches of one origin share their dictionary.
+    /// Indexes into `inputs`; batches of one origin share their dictionary.
     numbers: HashMap<DictionaryId, usize>,
     common: Interner,
-    /// The values of the last batch, good for the next one unless texts were added.
+    /// The values of the last batch, reused for the next one unless texts were added.
     values: Option<Arc<StringArray>>,
 }
 
@@ -88,14 +89,14 @@ impl Names {
     }
 
     fn replace(&mut self, slot: usize, column: &ArrayRef) {
-        // Dictionaries that no slot has any more are forgotten now and then, with all keys.
+        // Dictionaries that no slot uses are dropped now and then, with all keys.
         if self.inputs.len() > 2 * self.of_slot.len() + 16 {
             self.forget_inputs();
         }
         self.of_slot[slot] = self.input(column);
     }
 
-    /// The number of the dictionary of a column.
+    /// The index of the dictionary of a column.
     fn input(&mut self, column: &ArrayRef) -> usize {
         let values = column.as_dictionary::<Int32Type>().values().as_string::<i32>();
         *self.numbers.entry(DictionaryId::of(values)).or_insert_with(|| {

@@ -1,4 +1,4 @@
-//! The tables of traces on their way into files.
+//! Collects the tables of traces before they are written.
 
 use std::path::Path;
 
@@ -10,14 +10,14 @@ use traceloom_passes::Together;
 
 use super::{Shelf, runs::BoxedBatches, sort::Sorter};
 
-/// Takes all tables, and puts those on the disk that get too large: `take* into_tables`.
+/// Collects all tables, and spills those that get too large to disk: `take* into_tables`.
 pub struct Intake {
     /// In the order of all shelves.
     sorters: Vec<Sorter>,
     memory_bytes: usize,
     bytes: usize,
     rows: Vec<u64>,
-    /// Whether the tables that come have evals added together.
+    /// Whether the current tables have merged evals.
     is_merged: bool,
     error: Option<Error>,
 }
@@ -29,25 +29,25 @@ impl std::fmt::Debug for Intake {
 }
 
 impl Intake {
-    /// Empty; tables that do not fit into memory go to files in this folder, which is there.
+    /// Creates an empty intake; tables that do not fit into memory go to files in this folder, which must exist.
     pub fn new(folder: &Path, memory_bytes: usize) -> Self {
         let sorters: Vec<_> = Shelf::all().map(|shelf| Sorter::new(shelf, folder)).collect();
         let rows = vec![0; sorters.len()];
         Self { sorters, memory_bytes, bytes: 0, rows, is_merged: false, error: None }
     }
 
-    /// Takes a whole trace; the same walk serves another sink as well.
+    /// Takes a whole trace; the same pass also feeds another sink.
     pub fn take(&mut self, trace: &Trace, other: Option<&mut dyn TableSink>) -> Result<()> {
         self.rows.fill(0);
         self.read(trace, false, other)?;
-        // Most formats have neither table, and are read once.
+        // Most formats have neither table and are read once.
         if [Table::Calls, Table::LineTimes].iter().any(|table| self.rows[*table as usize] > 0) {
             self.read(trace, true, None)?;
         }
         Ok(())
     }
 
-    /// The rows of the trace that was taken last.
+    /// The number of rows of the last trace, by table.
     pub fn rows(&self) -> impl Iterator<Item = (Shelf, u64)> {
         Shelf::all().zip(self.rows.iter().copied())
     }
@@ -57,12 +57,12 @@ impl Intake {
         self.bytes
     }
 
-    /// Whether a part waits in files.
+    /// Whether some tables were spilled to files.
     pub fn is_spilled(&self) -> bool {
         self.sorters.iter().any(Sorter::is_spilled)
     }
 
-    /// All tables in order; the files of the folder remain until it goes.
+    /// All tables, sorted; the files remain until the folder is removed.
     pub fn into_tables(self) -> impl Iterator<Item = (Shelf, Result<BoxedBatches>)> {
         Shelf::all().zip(self.sorters).map(|(shelf, sorter)| (shelf, sorter.finish()))
     }
@@ -85,7 +85,7 @@ impl Intake {
         }
     }
 
-    /// Empties the largest tables until there is room.
+    /// Spills the largest tables until there is room.
     fn make_room(&mut self) -> Result<()> {
         while self.bytes > self.memory_bytes {
             let Some(largest) = self.sorters.iter_mut().max_by_key(|sorter| sorter.bytes()) else { break };

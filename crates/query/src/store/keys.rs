@@ -1,9 +1,10 @@
-//! What rows are sorted by.
+//! The sort keys of rows.
 
 use arrow_array::{Array, Int64Array, RecordBatch, UInt64Array, cast::AsArray};
 use traceloom_core::{Error, Result};
 
-/// Where a row belongs: trace, time, id. A table without `ts_ns` has the same time in all rows, NULL comes before every time.
+/// The sort key of a row: trace, time, id. A table without `ts_ns` has the same time in all rows; NULL sorts before
+/// every time.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) struct Key {
     trace_id: u64,

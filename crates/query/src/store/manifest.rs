@@ -1,4 +1,4 @@
-//! What a store holds, written down.
+//! The manifest of a store.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -8,35 +8,35 @@ use traceloom_core::{Error, Limits, Result};
 use super::Shelf;
 use crate::location::Place;
 
-/// The version that is written, and the only one that is read.
+/// The version that is written, and the only one that can be read.
 const VERSION: u32 = 2;
 
-/// No honest manifest is longer: this is room for some hundred thousand traces.
+/// Max size of a manifest, enough for several hundred thousand traces.
 const MAX_BYTES: u64 = 256 << 20;
 
 /// The contents of `manifest.json`.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(super) struct Manifest {
-    /// Of this layout.
+    /// Version of the layout.
     version: u32,
     pub(super) traces: Vec<StoredTrace>,
-    /// By the names of tables.
+    /// Files by table name.
     tables: BTreeMap<String, Vec<StoredFile>>,
 }
 
 /// A trace in a store.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct StoredTrace {
-    /// What `trace_id` holds. As text, because many readers of JSON take numbers for floating-point numbers.
+    /// The `trace_id`, stored as text because many JSON readers parse numbers as floating-point numbers.
     #[serde(with = "as_text")]
     pub trace_id: u64,
-    /// Where it was when it was added.
+    /// Path of the trace when it was added.
     pub path: String,
-    /// The id of its format.
+    /// Id of the format.
     pub format: String,
-    /// The number of the files that its rows are in.
+    /// Number of the run, which is part of the names of the files with its rows.
     pub run: u32,
-    /// Its rows in each table that has some.
+    /// Number of rows in each nonempty table.
     pub rows: BTreeMap<String, u64>,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct StoredFile {
     file: String,
     pub(super) rows: u64,
     pub(super) bytes: u64,
-    /// From the name.
+    /// Parsed from the name.
     #[serde(skip)]
     pub(super) run: u32,
 }
@@ -56,7 +56,7 @@ impl StoredFile {
         Self { file: file_name(shelf, run), rows, bytes, run }
     }
 
-    /// Where it is in the store: made of a known name and a number, whatever the manifest says.
+    /// Path in the store, built from a known name and a number rather than from the manifest.
     pub(super) fn path(&self, shelf: Shelf) -> String {
         file_name(shelf, self.run)
     }
@@ -74,7 +74,7 @@ impl Default for Manifest {
 }
 
 impl Manifest {
-    /// Reads and checks it.
+    /// Reads and checks the manifest.
     pub(super) fn read(path: &Path) -> Result<Self> {
         Self::parse(path).map_err(|error| error.in_file(path))
     }
@@ -98,29 +98,30 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Takes the numbers out of the names, and no other name than the program gives.
+    /// Parses the numbers from the names, and rejects names that the program does not create.
     fn number_files(&mut self) -> Result<()> {
         for (name, files) in &mut self.tables {
             let shelf =
-                Shelf::by_name(name).ok_or_else(|| Error::unrecognized(format!("names an unknown table, {name:?}")))?;
+                Shelf::by_name(name).ok_or_else(|| Error::unrecognized(format!("lists an unknown table, {name:?}")))?;
             for stored in files {
                 let number = stored.file.rsplit('/').next().and_then(|file| file.strip_suffix(".parquet"));
                 let run =
                     number.and_then(|number| number.parse().ok()).filter(|run| file_name(shelf, *run) == stored.file);
-                let message = || format!("names a file that no store has, {:?}", stored.file);
+                let message = || format!("contains an invalid file name, {:?}", stored.file);
                 stored.run = run.ok_or_else(|| Error::unrecognized(message()))?;
             }
         }
         Ok(())
     }
 
-    /// Rows are found by counting those of the traces before, so counts have to agree and traces to be in order.
+    /// Rows are located by counting the rows of earlier traces, so the counts must agree and the traces must be in
+    /// order.
     fn check_rows(&self) -> Result<()> {
         let mut of_traces: BTreeMap<(&str, u32), u64> = BTreeMap::new();
         let mut last: BTreeMap<u32, u64> = BTreeMap::new();
         for trace in &self.traces {
             if last.insert(trace.run, trace.trace_id).is_some_and(|before| before >= trace.trace_id) {
-                return Err(Error::unrecognized(format!("does not have the traces of run {} in order", trace.run)));
+                return Err(Error::unrecognized(format!("lists the traces of run {} in the wrong order", trace.run)));
             }
             for (table, rows) in &trace.rows {
                 let sum = of_traces.entry((table, trace.run)).or_default();
@@ -130,13 +131,13 @@ impl Manifest {
         for (table, file) in self.tables.iter().flat_map(|(table, files)| files.iter().map(move |file| (table, file))) {
             let of_traces = of_traces.remove(&(table.as_str(), file.run)).unwrap_or(0);
             if of_traces != file.rows {
-                let message = format!("says {} rows of {} and {of_traces} of its traces", file.rows, file.file);
+                let message = format!("has {} rows for {} but {of_traces} for its traces", file.rows, file.file);
                 return Err(Error::unrecognized(message));
             }
         }
         match of_traces.into_iter().find(|(_, rows)| *rows > 0) {
             Some(((table, run), _)) => {
-                Err(Error::unrecognized(format!("names no file for the rows of {table:?} in run {run}")))
+                Err(Error::unrecognized(format!("lists no file for the rows of {table:?} in run {run}")))
             }
             None => Ok(()),
         }
@@ -151,7 +152,7 @@ impl Manifest {
     pub(super) fn next_run(&self) -> Result<u32> {
         let of_files = self.tables.values().flatten().map(|file| file.run);
         let last = of_files.chain(self.traces.iter().map(|trace| trace.run)).max().unwrap_or(0);
-        last.checked_add(1).ok_or_else(|| Error::unrecognized("has no number left for new files"))
+        last.checked_add(1).ok_or_else(|| Error::unrecognized("has no numbers left for new files"))
     }
 
     /// Adds a file.
@@ -159,7 +160,7 @@ impl Manifest {
         self.tables.entry(shelf.name().to_owned()).or_default().push(file);
     }
 
-    /// As it is written.
+    /// The manifest as JSON.
     pub(super) fn to_json(&self) -> Result<Vec<u8>> {
         let mut text = serde_json::to_vec_pretty(self).map_err(std::io::Error::other)?;
         text.push(b'\n');
@@ -168,13 +169,13 @@ impl Manifest {
 }
 
 impl StoredTrace {
-    /// Its rows in a table.
+    /// Number of rows in a table.
     pub fn rows_of(&self, table: impl Into<Shelf>) -> u64 {
         self.rows.get(table.into().name()).copied().unwrap_or(0)
     }
 }
 
-/// Read first: another version may have other fields.
+/// Read first, because another version may have other fields.
 #[derive(Deserialize)]
 struct Version {
     version: u32,

@@ -1,4 +1,4 @@
-//! Sorted streams of batches as one.
+//! Merges sorted streams of batches.
 
 use std::{cmp::Reverse, collections::BinaryHeap, fs::File, path::PathBuf};
 
@@ -19,12 +19,12 @@ use super::{
 pub(super) struct Merge {
     cursors: Vec<Cursor>,
     gather: Gather,
-    /// The next row of each stream that has one.
+    /// The next row of each unfinished stream.
     heap: BinaryHeap<Reverse<(Key, usize)>>,
     places: Vec<Place>,
 }
 
-/// A stream and where it is.
+/// A stream and its position.
 struct Cursor {
     batches: BoxedBatches,
     keys: Keys,
@@ -32,7 +32,7 @@ struct Cursor {
 }
 
 impl Merge {
-    /// Begins to read all streams.
+    /// Starts reading all streams.
     pub(super) fn new(schema: SchemaRef, streams: Vec<BoxedBatches>) -> Result<Self> {
         let (mut cursors, mut slots) = (Vec::new(), Vec::new());
         for mut batches in streams {
@@ -50,7 +50,7 @@ impl Merge {
         while let Some(Reverse((_, slot))) = self.heap.pop() {
             let limit = self.heap.peek().map(|Reverse((key, _))| *key);
             let cursor = &mut self.cursors[slot];
-            // Rows that come before all other streams are taken in one go.
+            // Rows that come before all other streams are taken at once.
             let next = loop {
                 let row = cursor.row;
                 if row == cursor.keys.len() {
@@ -70,7 +70,7 @@ impl Merge {
                         return self.flush();
                     }
                 }
-                // The batch goes away: what was taken of it has to be copied before.
+                // Rows taken from the batch must be copied before it is dropped.
                 None => {
                     let batch = self.flush()?;
                     self.refill(slot)?;
@@ -110,7 +110,7 @@ fn next_filled(batches: &mut BoxedBatches) -> Result<Option<RecordBatch>> {
     batches.find(|batch| !matches!(batch, Ok(batch) if batch.num_rows() == 0)).transpose()
 }
 
-/// The rows of sorted files of one table as one stream in order.
+/// The rows of sorted files of one table as one sorted stream.
 pub fn merge_files(schema: &SchemaRef, files: &[PathBuf]) -> Result<BoxedBatches> {
     let streams = files.iter().map(|path| read_file(schema, path.clone())).collect::<Result<Vec<_>>>()?;
     Ok(Box::new(Merge::new(SchemaRef::clone(schema), streams)?))

@@ -1,8 +1,8 @@
-//! Traces as sorted Parquet files, which any engine reads.
+//! Traces as sorted Parquet files, which any engine can read.
 //!
-//! A store is a folder: `manifest.json`, and one folder a table with one file for each time that traces were added. The manifest is the
-//! truth: a file that it does not name is not part of the store. Files never change, so who reads a store while
-//! somebody adds to it sees it as it was.
+//! A store is a folder with `manifest.json` and one folder per table, which contains one file for each time traces were
+//! added. A file that the manifest does not list is not part of the store. Files never change, so a reader sees a
+//! consistent store even while traces are being added.
 
 mod columns;
 mod gather;
@@ -35,7 +35,7 @@ pub use self::{
 use self::{manifest::Manifest, staging::MANIFEST};
 use crate::location;
 
-/// A store that is there.
+/// An existing store.
 #[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
@@ -43,7 +43,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// The store in this folder; none where there is no store.
+    /// The store in this folder; `None` if there is none.
     pub fn open(path: &Path) -> Result<Option<Self>> {
         if !location::is_file(&path.join(MANIFEST))? {
             return Ok(None);
@@ -65,23 +65,23 @@ impl Store {
         self.manifest.files(table.into()).iter().map(|file| file.rows).fold(0, u64::saturating_add)
     }
 
-    /// The traces in it, oldest first.
+    /// The traces in the store, oldest first.
     pub fn traces(&self) -> &[StoredTrace] {
         &self.manifest.traces
     }
 
-    /// Where it is.
+    /// Path of the store.
     pub fn path(&self) -> &Path {
         &self.folder
     }
 
-    /// A file that was cut short or swapped is told before somebody wonders about its rows.
+    /// Reports a truncated or replaced file before its rows are read.
     fn check_sizes(&self) -> Result<()> {
         for shelf in Shelf::all() {
             for (file, path) in self.manifest.files(shelf).iter().zip(self.files(shelf)) {
                 let bytes = location::length(&path)?;
                 if bytes != file.bytes {
-                    let message = format!("has {bytes} bytes, the manifest of the store says {}", file.bytes);
+                    let message = format!("has {bytes} bytes, but the manifest of the store says {}", file.bytes);
                     return Err(Error::unrecognized(message).in_file(&path));
                 }
             }
@@ -95,7 +95,7 @@ pub fn sorted_by(table: &Schema) -> &'static [&'static str] {
     if table.index_of("ts_ns").is_ok() { &["trace_id", "ts_ns", "id"] } else { &["trace_id", "id"] }
 }
 
-/// A failure of the libraries while a file is written or spilled.
+/// Wraps a library error during writing or spilling of a file.
 fn failed(path: &Path, error: impl Into<Failure>) -> Error {
     let error = match error.into() {
         Failure::Arrow(ArrowError::IoError(_, error)) => error,
@@ -109,7 +109,7 @@ fn failed(path: &Path, error: impl Into<Failure>) -> Error {
     Error::from(error).in_file(path)
 }
 
-/// What the libraries fail with.
+/// Errors of the libraries.
 enum Failure {
     Arrow(ArrowError),
     Parquet(ParquetError),

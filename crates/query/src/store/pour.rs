@@ -1,4 +1,4 @@
-//! The tables of a store for whoever takes tables: trace by trace, as from the files that it was made of.
+//! Pours the tables of a store into a sink, trace by trace, as from the original files.
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
@@ -29,7 +29,7 @@ use traceloom_passes::{Axis, TraceFacts};
 use super::{Shelf, Store, StoredTrace, manifest::file_name};
 
 impl TableSource for Store {
-    /// Rows come in the order of the store, which is that of their times.
+    /// Rows come in the order of the store, sorted by time.
     fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
         pour_on(self, &axis(self)?, filter, sink)
     }
@@ -66,16 +66,16 @@ fn pour_on(store: &Store, axis: &Axis, filter: &Filter, sink: &mut dyn TableSink
     Ok(())
 }
 
-/// The files that rows are wanted of. The traces of a file lie one after the other, in the order of the manifest.
+/// The files to read. The traces of a file are stored one after the other, in the order of the manifest.
 struct Files<'s> {
     store: &'s Store,
     open: BTreeMap<(Table, u32), TableFile>,
 }
 
 impl Files<'_> {
-    /// Gives the rows of the next trace.
+    /// Pours the rows of the next trace.
     fn pour(&mut self, trace: &StoredTrace, filter: &Filter, sink: &mut dyn TableSink) -> Result<Flow> {
-        // A trace has no rows of merged tables unless it is asked to merge.
+        // Merged tables are not part of a trace unless merging is requested.
         for table in Table::ALL.into_iter().filter(|table| !Shelf::from(*table).is_merged()) {
             let (columns, rows) = (sink.wants(table), trace.rows_of(table));
             if rows == 0 || columns.is_empty() {
@@ -96,7 +96,7 @@ impl Files<'_> {
     }
 }
 
-/// A file, and how far it was read.
+/// A file and the position in it.
 struct TableFile {
     path: PathBuf,
     table: Table,
@@ -112,7 +112,7 @@ impl TableFile {
         Ok(Self { path, table, metadata, offset: 0 })
     }
 
-    /// Gives the next rows.
+    /// Pours the next rows.
     fn pour(&mut self, rows: u64, columns: Columns, filter: &Filter, sink: &mut dyn TableSink) -> Result<Flow> {
         let range = self.offset..self.offset.saturating_add(rows);
         self.offset = range.end;
@@ -139,7 +139,7 @@ impl TableFile {
             .map_err(|error: ParquetError| broken(&self.path, &error))
     }
 
-    /// The row groups that hold some of these rows and times of interest, and the rows in them.
+    /// The row groups that contain some of these rows and matching times, and the rows in them.
     fn select(&self, range: Range<u64>, filter: &Filter) -> (Vec<usize>, RowSelection) {
         let ts_ns = self.table.columns().iter().position(|column| column.name == "ts_ns");
         let (mut groups, mut selectors) = (Vec::new(), Vec::new());
@@ -159,12 +159,12 @@ impl TableFile {
     }
 }
 
-/// Whether a row group has times of interest; what has no statistics may have.
+/// Whether a row group may have matching times; assumed if there are no statistics.
 fn may_match(group: &RowGroupMetaData, column: usize, filter: &Filter) -> bool {
     let Some(Statistics::Int64(times)) = group.columns().get(column).and_then(|column| column.statistics()) else {
         return true;
     };
-    // A row without a time has no place on the axis; it is for the sink to say whether it matters.
+    // A row without a time has no place on the axis; the sink decides whether it matters.
     if times.null_count_opt() != Some(0) {
         return true;
     }
@@ -178,5 +178,5 @@ fn open(path: &Path) -> Result<File> {
 }
 
 fn broken(path: &Path, error: &dyn std::fmt::Display) -> Error {
-    Error::unrecognized(format!("is not a file of this table: {error}")).in_file(path)
+    Error::unrecognized(format!("is not a valid file of this table: {error}")).in_file(path)
 }

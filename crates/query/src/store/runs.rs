@@ -1,4 +1,4 @@
-//! Sorted rows that wait in a temporary file.
+//! Sorted rows in a temporary file.
 
 use std::{
     fs::{self, File},
@@ -19,7 +19,7 @@ use super::{
 /// Batches, one after the other.
 pub type BoxedBatches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 
-/// A run under construction; batches come in order.
+/// A run under construction; batches must be sorted.
 pub(super) struct RunWriter {
     path: PathBuf,
     writer: StreamWriter<BufWriter<File>>,
@@ -34,7 +34,7 @@ impl RunWriter {
         Ok(Self { path, writer, last: None })
     }
 
-    /// Whether rows from this one on can follow.
+    /// Whether this row may follow the last one.
     pub(super) fn takes(&self, first: Key) -> bool {
         self.last.is_none_or(|last| last <= first)
     }
@@ -61,7 +61,7 @@ pub(super) fn read(path: PathBuf) -> Result<BoxedBatches> {
     Ok(Box::new(reader.map(move |batch| batch.map_err(|error| failed(&path, error)))))
 }
 
-/// Removes a run that is read.
+/// Removes a run that was read.
 pub(super) fn remove(path: &Path) -> Result<()> {
     fs::remove_file(path).map_err(|error| Error::from(error).in_file(path))
 }

@@ -2,8 +2,7 @@
 
 use traceloom_model::Table;
 
-/// A table of a store: one of the model, or one of those with evals of one place added together, which a trace gives
-/// on another reading.
+/// A table of a store: one of the model, or one with merged evals, for which a trace is read again.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Shelf {
     table: Table,
@@ -11,15 +10,15 @@ pub struct Shelf {
 }
 
 impl Shelf {
-    /// All of them.
+    /// All tables.
     pub fn all() -> impl Iterator<Item = Self> {
         Table::ALL.into_iter().map(Self::from).chain([Self::LINE_TIMES_MERGED])
     }
 
-    /// Times of lines with evals added together.
+    /// Line times with merged evals.
     pub const LINE_TIMES_MERGED: Self = Self { table: Table::LineTimes, is_merged: true };
 
-    /// What SQL calls it.
+    /// Name in SQL.
     pub fn name(self) -> &'static str {
         match (self.table, self.is_merged) {
             (Table::LineTimes, true) => "line_times_merged",
@@ -27,17 +26,17 @@ impl Shelf {
         }
     }
 
-    /// The shelf of this name.
+    /// The table with this name.
     pub fn by_name(name: &str) -> Option<Self> {
         Self::all().find(|shelf| shelf.name() == name)
     }
 
-    /// The table that has its columns.
+    /// The table of the model with the same columns.
     pub fn table(self) -> Table {
         self.table
     }
 
-    /// Whether evals of one place are added together.
+    /// Whether evals of one line are merged.
     pub fn is_merged(self) -> bool {
         self.is_merged
     }

@@ -15,21 +15,21 @@ use super::{
     runs::{self, BoxedBatches, RunWriter},
 };
 
-/// Runs that are merged at a time; each is an open file and a batch in memory.
+/// Max number of runs merged at a time; each needs an open file and a batch in memory.
 const FAN_IN: usize = 16;
 
-/// Rows of one table on their way into order: `push* finish`, with `spill` whenever memory is short.
+/// Sorts the rows of one table: `push* finish`, with `spill` whenever memory is short.
 ///
-/// Rows that come in order make one run, however many there are.
+/// Rows that arrive in order form one run of any length.
 pub(super) struct Sorter {
     schema: SchemaRef,
-    /// How the names of its temporary files begin.
+    /// Prefix of the names of temporary files.
     prefix: PathBuf,
     waiting: Vec<RecordBatch>,
     bytes: usize,
-    /// The run that the next rows may continue.
+    /// The run to which the next rows may be appended.
     open: Option<RunWriter>,
-    /// Finished runs; those of one level have about one size.
+    /// Finished runs; runs of one level have about the same size.
     levels: Vec<Vec<PathBuf>>,
     files_made: usize,
 }
@@ -48,9 +48,9 @@ impl Sorter {
         }
     }
 
-    /// Adds rows; gives the bytes by which it grew.
+    /// Adds rows; returns the increase in bytes.
     pub(super) fn push(&mut self, batch: RecordBatch) -> usize {
-        // A row needs its place as well when it is sorted, which may be more than the row.
+        // Sorting also needs a key per row, which may be larger than the row.
         let bytes = batch.get_array_memory_size() + batch.num_rows() * size_of::<Ordered>();
         self.waiting.push(batch);
         self.bytes += bytes;
@@ -62,12 +62,12 @@ impl Sorter {
         self.bytes
     }
 
-    /// Whether it has temporary files.
+    /// Whether there are temporary files.
     pub(super) fn is_spilled(&self) -> bool {
         self.files_made > 0
     }
 
-    /// Writes what it holds to a temporary file.
+    /// Writes the rows in memory to a temporary file.
     pub(super) fn spill(&mut self) -> Result<()> {
         let mut batches = self.take_sorted()?.peekable();
         let first = match batches.peek() {
@@ -87,7 +87,7 @@ impl Sorter {
         Ok(())
     }
 
-    /// All rows, in order. The temporary files remain until their folder goes.
+    /// All rows, sorted. The temporary files remain until their folder is removed.
     pub(super) fn finish(mut self) -> Result<BoxedBatches> {
         let in_memory = self.take_sorted()?;
         if let Some(run) = self.open.take() {
@@ -111,7 +111,7 @@ impl Sorter {
         RunWriter::create(self.prefix.with_extension(format!("{}.run", self.files_made)), &self.schema)
     }
 
-    /// Ends a run; merges where there are too many of its size.
+    /// Ends a run; merges runs if there are too many of its size.
     fn close(&mut self, run: Option<RunWriter>) -> Result<()> {
         let Some(run) = run else { return Ok(()) };
         self.add(0, run.finish()?);
@@ -136,10 +136,10 @@ impl Sorter {
     }
 }
 
-/// A key, and the slot and row that it is of.
+/// A key with its slot and row.
 type Ordered = (Key, u32, u32);
 
-/// These batches in order; as they are where they are in order.
+/// These batches, sorted; unchanged if they are already sorted.
 fn sorted(schema: &SchemaRef, batches: Vec<RecordBatch>, bytes: usize) -> Result<BoxedBatches> {
     let keys = batches.iter().map(Keys::of).collect::<Result<Vec<_>>>()?;
     if keys.iter().flat_map(Keys::iter).is_sorted() {
@@ -152,7 +152,7 @@ fn sorted(schema: &SchemaRef, batches: Vec<RecordBatch>, bytes: usize) -> Result
     let mut order: Vec<Ordered> = places.collect();
     order.sort_unstable();
     drop(keys);
-    // Long texts make few rows: a stream that is merged later is held in memory batch by batch.
+    // Long texts mean few rows per batch, because a stream that is merged later holds one batch in memory.
     let rows = (BATCH_BYTES.saturating_mul(order.len()) / bytes.max(1)).clamp(1, BATCH_ROWS);
     let mut gather = Gather::new(SchemaRef::clone(schema), batches);
     let mut begin = 0;
@@ -191,7 +191,7 @@ mod tests {
         .expect("columns of the schema")
     }
 
-    /// Pushes batches and spills after each; gives the rows that come out and the largest number of files.
+    /// Pushes batches and spills after each; returns the sorted rows and the largest number of files.
     fn sort(batches: Vec<Vec<(u64, i64)>>) -> (Vec<(u64, i64)>, usize) {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let mut sorter = Sorter::new(Table::Attributes.into(), folder.path());

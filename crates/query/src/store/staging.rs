@@ -1,4 +1,4 @@
-//! The folder in which a store or an addition grows until it is complete.
+//! The folder in which a store or an addition is written until it is complete.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -13,29 +13,30 @@ use super::{
     manifest::{Manifest, file_name},
 };
 
-/// What makes a folder a store.
+/// The file that makes a folder a store.
 pub(super) const MANIFEST: &str = "manifest.json";
 
-/// Where an addition grows, inside the store. What starts with a dot is passed over by who lists the files of a folder.
+/// Folder for an addition, inside the store. Names that start with a dot are skipped in folder listings.
 const INSIDE: &str = ".writing";
 const LOCK: &str = "lock";
 const RUNS: &str = "runs";
 
-/// A folder that only this process writes to, and that is gone afterwards.
+/// A folder that only this process writes to, and that is removed afterwards.
 ///
-/// A new store grows beside its place and is moved there as a whole. An addition grows inside: its files are moved to
-/// where nobody looks for them yet, and then the new manifest takes the place of the old one.
+/// A new store is written next to its destination and moved there as a whole. An addition is written inside: its files
+/// are moved to their places, where the old manifest does not list them, and then the new manifest replaces the old
+/// one.
 #[derive(Debug)]
 pub(super) struct Staging {
     out: PathBuf,
     folder: PathBuf,
     is_inside: bool,
-    /// Held until the end; a process that dies lets go of it.
+    /// Lock held until the end; released if the process dies.
     _lock: File,
 }
 
 impl Staging {
-    /// Begins to write `out`, which is a store, an empty folder, or not there.
+    /// Starts writing `out`, which is a store, an empty folder, or does not exist.
     pub(super) fn begin(out: &Path) -> Result<Self> {
         let is_inside = out.join(MANIFEST).is_file();
         let folder = match is_inside {
@@ -50,18 +51,18 @@ impl Staging {
         Ok(staging)
     }
 
-    /// For sorted runs.
+    /// The folder for sorted runs.
     pub(super) fn runs(&self) -> PathBuf {
         self.folder.join(RUNS)
     }
 
-    /// Where the file of a table grows.
+    /// The path for writing the file of a table.
     pub(super) fn file(&self, shelf: Shelf, run: u32) -> Result<PathBuf> {
         make_folder(&self.folder.join(shelf.name()))?;
         Ok(self.folder.join(file_name(shelf, run)))
     }
 
-    /// Moves the files of a run to their place; this is the moment at which the store changes.
+    /// Moves the files of a run to their places; at this moment, the store changes.
     pub(super) fn commit(self, manifest: &Manifest, run: u32) -> Result<()> {
         write_synced(&self.folder.join(MANIFEST), &manifest.to_json()?)?;
         match self.is_inside {
@@ -74,7 +75,7 @@ impl Staging {
         let in_folder = |error: io::Error| Error::from(error).in_file(&self.folder);
         fs::remove_dir_all(self.runs()).map_err(in_folder)?;
         fs::remove_file(self.folder.join(LOCK)).map_err(in_folder)?;
-        // Removes an empty folder and nothing else, so that all systems can put another one there.
+        // Removes only an empty folder, so that all systems can move another one there.
         drop(fs::remove_dir(&self.out));
         fs::rename(&self.folder, &self.out).map_err(|error| Error::from(error).in_file(&self.out))
     }
@@ -91,13 +92,13 @@ impl Staging {
         });
         let outcome = outcome.and_then(|()| rename(&self.folder.join(MANIFEST), &self.out.join(MANIFEST)));
         if outcome.is_err() {
-            // Nobody has seen them: the manifest is still the old one.
+            // No reader has seen them, because the manifest is still the old one.
             moved.iter().for_each(|path| drop(fs::remove_file(path)));
         }
         outcome
     }
 
-    /// Removes files that an interrupted addition moved to their place before its manifest.
+    /// Removes files that an interrupted addition moved to their places before its manifest.
     pub(super) fn remove_orphans(&self, run: u32) -> Result<()> {
         for shelf in Shelf::all() {
             let path = self.out.join(file_name(shelf, run));
@@ -109,7 +110,7 @@ impl Staging {
         Ok(())
     }
 
-    /// Removes what an interrupted process left.
+    /// Removes files left by an interrupted process.
     fn clear(&self) -> io::Result<()> {
         for entry in fs::read_dir(&self.folder)? {
             let entry = entry?;
@@ -125,17 +126,17 @@ impl Staging {
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // Gone already where it became the store. What cannot be removed is removed by the next who writes.
+        // Already gone if it became the store. If it cannot be removed, the next writer removes it.
         drop(fs::remove_dir_all(&self.folder));
     }
 }
 
-/// The folder beside the place of a new store.
+/// The folder next to the destination of a new store.
 fn beside(out: &Path) -> Result<PathBuf> {
     let in_out = |error: io::Error| Error::from(error).in_file(out);
     match fs::read_dir(out).map(|mut entries| entries.next().is_some()) {
         Ok(true) => {
-            return Err(Error::usage("is a folder with other files and not a Traceloom store").in_file(out));
+            return Err(Error::usage("is a folder with other files, not a Traceloom store").in_file(out));
         }
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
             return Err(Error::usage("is a file; a store is a folder").in_file(out));
@@ -143,14 +144,14 @@ fn beside(out: &Path) -> Result<PathBuf> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(in_out(error)),
         Ok(false) | Err(_) => {}
     }
-    let name = out.file_name().ok_or_else(|| Error::usage("is not a name for a store").in_file(out))?;
+    let name = out.file_name().ok_or_else(|| Error::usage("is not a valid name for a store").in_file(out))?;
     let mut hidden = std::ffi::OsString::from(".");
     hidden.push(name);
     hidden.push(INSIDE);
     Ok(out.with_file_name(hidden))
 }
 
-/// Makes a folder unless it is there; a link to one is not taken for it, because it may lead out of the store.
+/// Creates a folder unless it exists; a link to a folder is rejected, because it may lead out of the store.
 pub(crate) fn make_folder(path: &Path) -> Result<()> {
     let in_path = |error: io::Error| Error::from(error).in_file(path);
     match fs::create_dir(path) {
@@ -169,7 +170,7 @@ fn lock(folder: &Path, out: &Path) -> Result<File> {
     try_lock(folder)?.ok_or_else(|| Error::from(busy()).in_file(out))
 }
 
-/// Takes the lock of a folder; none if another process has it.
+/// Locks a folder; `None` if another process has the lock.
 pub(crate) fn try_lock(folder: &Path) -> Result<Option<File>> {
     let path = folder.join(LOCK);
     let in_path = |error: io::Error| Error::from(error).in_file(&path);

@@ -1,4 +1,4 @@
-//! Traces into a store.
+//! Writes traces to a store.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -11,14 +11,14 @@ use super::{
     staging::Staging,
 };
 
-/// How to write a store.
+/// Options for writing a store.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Rows held in memory, in bytes; what is more is sorted on the disk.
+    /// Memory limit for rows, in bytes; beyond it, rows are sorted on disk.
     pub memory_bytes: usize,
-    /// Rows of a row group: what engines skip or read as a whole.
+    /// Max rows per row group, which engines skip or read as a whole.
     pub row_group_rows: usize,
-    /// Bytes of a row group, whichever comes first.
+    /// Max bytes per row group.
     pub row_group_bytes: usize,
 }
 
@@ -28,7 +28,7 @@ impl Default for Options {
     }
 }
 
-/// What is done next.
+/// The next step.
 #[derive(Clone, Copy, Debug)]
 pub enum Step<'a> {
     /// A trace is read.
@@ -37,12 +37,12 @@ pub enum Step<'a> {
     Writing(Shelf),
 }
 
-/// What became of the traces.
+/// The result for the traces.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// Traces that are new in the store.
+    /// Traces that were added.
     pub added: Vec<StoredTrace>,
-    /// Traces that were there.
+    /// Traces that were skipped.
     pub skipped: Vec<Skipped>,
     /// Rows added.
     pub rows: u64,
@@ -50,20 +50,21 @@ pub struct Report {
     pub bytes: u64,
 }
 
-/// A trace that the store has.
+/// A trace that the store already has.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Skipped {
-    /// What `trace_id` holds.
+    /// The `trace_id`.
     pub trace_id: u64,
-    /// What it is called now.
+    /// Path of the skipped trace.
     pub path: String,
-    /// What it was called when it was added.
+    /// Path of the trace when it was added.
     pub stored_path: String,
 }
 
-/// Adds traces to the store at `out`, which is made if it is not there. A trace that the store has is skipped, whatever it is called.
+/// Adds traces to the store at `out`, which is created if needed. A trace that the store already has is skipped, even
+/// under another name.
 ///
-/// All or nothing: where this fails or the process dies, the store is as it was.
+/// Atomic: if this fails or the process dies, the store is unchanged.
 pub fn write(traces: &[Trace], out: &Path, options: &Options, progress: &mut dyn FnMut(Step<'_>)) -> Result<Report> {
     let staging = Staging::begin(out)?;
     let mut manifest = Store::open(out)?.map(|store| store.manifest).unwrap_or_default();
@@ -81,7 +82,7 @@ pub fn write(traces: &[Trace], out: &Path, options: &Options, progress: &mut dyn
         report.added.push(take(&mut intake, trace, run)?);
     }
     for (shelf, batches) in intake.into_tables() {
-        // Every table is there from the first run on, so that other engines see its columns.
+        // Every table exists from the first run on, so that other engines see its columns.
         if is_first || report.added.iter().any(|trace| trace.rows_of(shelf) > 0) {
             progress(Step::Writing(shelf));
             let path = staging.file(shelf, run)?;
@@ -114,7 +115,7 @@ fn select<'t>(traces: &'t [Trace], manifest: &Manifest, skipped: &mut Vec<Skippe
     fresh
 }
 
-/// Takes a whole trace; gives what the manifest says about it.
+/// Takes a whole trace; returns its entry for the manifest.
 fn take(intake: &mut Intake, trace: &Trace, run: u32) -> Result<StoredTrace> {
     intake.take(trace, None)?;
     let counts = intake.rows().filter(|(_, rows)| *rows > 0);

@@ -1,4 +1,4 @@
-//! One source file: its subs, and its lines with statements, times, calls and who called whom.
+//! One source file: its subs, and its lines with statements, times, calls, callers and callees.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use traceloom_analysis::{
 use super::{Source, kind, subs_by_time};
 use crate::text::{shown, thousands};
 
-/// Characters of a source line.
+/// Max number of characters of a source line.
 const MAX_LINE: usize = 400;
 
 pub(super) struct Listing<'s> {
@@ -73,7 +73,7 @@ impl<'s> Listing<'s> {
         }
     }
 
-    /// Lines with figures have a row each; those between them share one.
+    /// Lines with figures have one row each; the lines between them share one.
     fn rows(&self) -> Markup {
         let index = self.source.index;
         let subs = index.defined_in(self.id).keys().flatten();
@@ -134,7 +134,7 @@ impl<'s> Listing<'s> {
         }
     }
 
-    /// Who called the subs that start at a line.
+    /// Callers of the subs that start at a line.
     fn callers_at(&self, line: Option<u32>) -> Markup {
         html! {
             @for name in self.source.index.defined_in(self.id).get(&line).into_iter().flatten() {
@@ -167,7 +167,7 @@ impl<'s> Listing<'s> {
         self.source.link(file, None, &format!("line {line} of {name}"))
     }
 
-    /// Whom a line calls.
+    /// Subs that a line calls.
     fn callees(&self, line: u32) -> Markup {
         let called = self.source.index.calls_in(self.id).get(&line);
         let mut called: Vec<_> = called.into_iter().flatten().collect();
@@ -223,7 +223,7 @@ fn sum(called: &BTreeMap<&str, Figures>) -> Figures {
     })
 }
 
-/// The mean time of a statement.
+/// The mean time per statement.
 fn each(cost: &Cost) -> Option<String> {
     (cost.count > 1).then(|| format!("{} each", time(cost.own_ns() as f64 / cost.count as f64)))
 }
@@ -244,7 +244,7 @@ fn often(figures: &Figures) -> String {
     format!("{times}{}", if figures.depth > 0 { recursion(figures) } else { String::new() })
 }
 
-/// The time of recursive calls is in the outermost one, so that a mean would say nothing.
+/// The time of recursive calls is part of the outermost call, so a mean would be meaningless.
 fn average(figures: &Figures) -> String {
     if figures.count < 2 || figures.depth > 0 {
         return String::new();

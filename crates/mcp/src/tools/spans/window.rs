@@ -1,4 +1,4 @@
-//! `window`: what ran between two times.
+//! `window`: lists what ran between two times.
 
 use std::{cmp::Reverse, collections::HashMap};
 
@@ -19,12 +19,12 @@ use super::{
     EventRows, LogRows, ThreadNames, event_row, log_row, present,
 };
 
-/// Groups that are distinguished; more have no names.
+/// Max number of groups that are distinguished; others have no names.
 const MAX_GROUPS: usize = 1 << 18;
 
 pub(super) const TOOL: Kind = Kind::new::<Window>(
     "window",
-    "What ran between two times: spans added up by thread and name with the time that lies in the window, and the log lines \
+    "What ran between two times: spans by thread and name, with their time inside the window, and the log lines \
      and events in it.",
     "spans:[name:str, category:str, calls:int, in_window_ns:int, first_ts_ns:int], logs:[message:str], events:[name:str, \
      ts_ns:int]",
@@ -38,20 +38,20 @@ select! { struct Traces of traces { last_ts_ns } }
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Window {
-    /// Handle or path of the trace; may be left out if only one is open.
+    /// Handle or path of the trace; may be omitted if only one is open.
     trace: Option<String>,
     /// The start, in nanoseconds from the start of the trace.
     from_ns: i64,
-    /// The end, which does not belong to the window, in nanoseconds from the start of the trace.
+    /// The exclusive end, in nanoseconds from the start of the trace.
     to_ns: i64,
-    /// Most rows of each list (default 20, at most 1000).
+    /// Max rows per list (default 20, at most 1000).
     limit: Option<usize>,
 }
 
 fn window(call: &Call<'_>) -> Result<Answer> {
     let Window { trace, from_ns, to_ns, limit } = call.arguments()?;
     if from_ns >= to_ns {
-        return Err(Error::usage("the window is empty: from_ns has to be before to_ns"));
+        return Err(Error::usage("the window is empty: from_ns must be less than to_ns"));
     }
     let trace = call.trace(trace.as_deref())?;
     let mut inside = Inside {
@@ -67,7 +67,7 @@ fn window(call: &Call<'_>) -> Result<Answer> {
         logs: First::new(limit),
         events: First::new(limit),
     };
-    // A span that lies in the window may have started long before.
+    // A span in the window may have started long before it.
     trace.pour(&Filter::in_range(TimeRange::new(None, Some(to_ns))), &mut inside)?;
     let spans = inside.spans(limit);
     Ok(lists([("spans", spans), ("logs", inside.logs.finish()), ("events", inside.events.finish())], limit))
@@ -82,7 +82,7 @@ struct Group {
     in_window_ns: i64,
     first_ts_ns: i64,
     depth: u32,
-    /// Spans that were never closed: how many, and the sum of their starts in the window.
+    /// Spans that were never closed: their number, and the sum of their starts in the window.
     open: (i64, i64),
 }
 
@@ -94,7 +94,7 @@ struct Inside {
     of_names: Translation,
     of_categories: Translation,
     groups: HashMap<Key, Group>,
-    /// The end of the trace, where spans end that were never closed.
+    /// The end of the trace, at which spans end that were never closed.
     last_ns: Option<i64>,
     threads: ThreadNames,
     logs: First<(i64, i64)>,
@@ -133,7 +133,7 @@ impl Inside {
         }
     }
 
-    /// The groups with the most time in the window, and how many there are.
+    /// The groups with the most time in the window, and the number of all groups.
     fn spans(&self, limit: Option<usize>) -> (Vec<serde_json::Value>, u64) {
         let end_ns = self.last_ns.unwrap_or(self.to_ns).min(self.to_ns);
         let mut rows = First::new(limit);
