@@ -93,7 +93,7 @@ async function request(url: string, init: RequestInit): Promise<Response> {
 
 /** Nothing is answered anymore. */
 export class Gone extends Error {
-  constructor(reason = "The server has ended.") {
+  constructor(reason = "The server has stopped.") {
     super(reason);
   }
 }

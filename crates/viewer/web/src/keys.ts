@@ -10,14 +10,14 @@ export interface Key {
 
 const MOUSE: [string, string][] = [
   ["Ctrl + K", "commands: actions, panels, threads, names"],
-  ["alt + ← and alt + →", "back and forward, as in any page"],
+  ["alt + ← and alt + →", "back and forward, as on any page"],
   ["wheel, pinch", "zoom"],
   ["drag", "move"],
   ["alt + wheel", "move"],
   ["shift + wheel", "scroll"],
   ["drag on the ruler", "select a time range"],
   ["shift + drag", "select a time range on some tracks"],
-  ["click", "select a span and all of its name"],
+  ["click", "select a span and highlight its name"],
   ["double click", "zoom to the selection"],
   ["drag a name on the left", "move its track; alt + ↑ and alt + ↓ too"],
   ["↑ and ↓ on a name", "the name above or below; Enter folds"],

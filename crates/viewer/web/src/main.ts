@@ -60,7 +60,7 @@ const keys: Key[] = [
   { keys: ["m"], what: "add a note to the selection", run: () => askNote(dialog) },
   {
     keys: ["o"],
-    what: "align other traces: their span of the same number starts with the selected one",
+    what: "align other traces: their span of the same name and number starts with the selected one",
     run: alignOthers,
   },
   {
@@ -68,18 +68,18 @@ const keys: Key[] = [
     what: "hold the selected span, then align one of another trace with it",
     run: holdOrMeet,
   },
-  { keys: ["u"], what: "undo: back to the view and the places of traces before", run: () => linking.undo() },
-  { keys: ["b"], what: "dragging selects a box of time and tracks", run: toggleBoxMode },
+  { keys: ["u"], what: "undo: restore the previous view and trace positions", run: () => linking.undo() },
+  { keys: ["b"], what: "toggle box selection: dragging selects time and tracks", run: toggleBoxMode },
   { keys: ["["], what: "previous panel", run: () => tabs.step(-1) },
   { keys: ["]"], what: "next panel", run: () => tabs.step(1) },
   { keys: ["T"], what: "filter tracks by name", run: () => tools.focus() },
-  { keys: ["C"], what: "one low row per track, or all of its rows", run: () => tools.toggleCompact() },
+  { keys: ["C"], what: "show one low row per track, or all rows", run: () => tools.toggleCompact() },
   { keys: ["c"], what: "fold all tracks, or unfold them", run: () => timeline.foldAll() },
   { keys: ["H"], what: "show hidden tracks", run: () => arrange({ hidden: new Set() }) },
-  { keys: ["t"], what: "light or dark", run: toggleTheme },
-  { keys: ["e"], what: "save the picture", run: () => timeline.save() },
-  { keys: ["Escape"], what: "select nothing", run: selectNothing },
-  { keys: ["?"], what: "these keys", run: () => showKeys(dialog, keys) },
+  { keys: ["t"], what: "switch between light and dark", run: toggleTheme },
+  { keys: ["e"], what: "save as an image", run: () => timeline.save() },
+  { keys: ["Escape"], what: "clear the selection", run: selectNothing },
+  { keys: ["?"], what: "show these keys", run: () => showKeys(dialog, keys) },
 ];
 listen(keys);
 const commands = new Palette(dialog, keys);

@@ -110,7 +110,7 @@ async function keysAreShown(viewer) {
   const dialog = viewer.page.getByRole("dialog");
   await dialog.waitFor();
   const text = await dialog.textContent();
-  for (const key of ["zoom in", "search", "go to a time", "light or dark", "select nothing"])
+  for (const key of ["zoom in", "search", "go to a time", "switch between light and dark", "clear the selection"])
     assert.ok(text.includes(key), key);
   await viewer.press("Escape");
   await dialog.waitFor({ state: "hidden" });

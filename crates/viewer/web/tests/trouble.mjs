@@ -67,14 +67,14 @@ async function axisCoversEverything(viewer, { damaged }) {
 /// A server that ended is noticed; what is shown stays.
 async function endIsNoticed(viewer) {
   await viewer.context.route("**/api/**", (route) => route.abort("connectionrefused"));
-  await viewer.page.getByRole("alert").filter({ hasText: "The server has ended" }).waitFor();
+  await viewer.page.getByRole("alert").filter({ hasText: "The server has stopped" }).waitFor();
   await viewer.panel("definitions");
-  await viewer.page.locator("#panel .error").filter({ hasText: "The server has ended" }).waitFor();
+  await viewer.page.locator("#panel .error").filter({ hasText: "The server has stopped" }).waitFor();
   assert.ok((await viewer.page.locator(".label.head").count()) > 0, "what was shown stays");
   await viewer.context.unroute("**/api/**");
   await until(
     "and goes on when it is back",
-    () => viewer.page.getByRole("alert").filter({ hasText: "The server has ended" }).count(),
+    () => viewer.page.getByRole("alert").filter({ hasText: "The server has stopped" }).count(),
     (count) => count === 0,
   );
   await viewer.excuse("GET", "api/state", "net::ERR_CONNECTION_REFUSED");

@@ -57,7 +57,8 @@ export class Live {
     const watched = store.state.server.traces.flatMap(({ live }) => (live ? [live] : []));
     const dropped = watched.reduce((sum, live) => sum + live.dropped, 0);
     const [ended] = watched.flatMap(({ end }) => (end === null ? [] : [end]));
-    const state = ended === undefined ? (this.isPaused ? "live, paused" : "live") : `${ended}; showing what came`;
+    const state =
+      ended === undefined ? (this.isPaused ? "live, paused" : "live") : `${ended}; showing the data received so far`;
     const missing = dropped > 0 ? [`${dropped.toLocaleString("en")} records dropped`] : [];
     this.line.textContent = watched.length > 0 ? [state, ...missing].join(" · ") : "";
     this.button.hidden = !isLive(store.state);

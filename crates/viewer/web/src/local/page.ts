@@ -7,7 +7,7 @@ import { byId, element } from "../widgets/dom";
 import { embedded } from "./engine";
 
 const input = element("input", { type: "file", multiple: "", hidden: "", "aria-label": "Open a trace" });
-const button = element("button", { id: "open", title: "Open a trace of this computer" }, "Open");
+const button = element("button", { id: "open", title: "Open a trace from this computer" }, "Open");
 button.addEventListener("click", () => input.click());
 input.addEventListener("change", () => open(input.files ?? []));
 byId("commands").before(button, input);

@@ -86,7 +86,7 @@ async function run(sql: string): Promise<void> {
     const answer = await runQuery(sql, new AbortController().signal);
     if ("problem" in answer) throw new Error(answer.problem.message);
     const track = trackOf(sql, answer);
-    if (!track) throw new Error("The answer has no times");
+    if (!track) throw new Error("The result has no times");
     // In the order of the link.
     const all = [...store.state.queried, track];
     store.set({ queried: wanted().flatMap((one) => all.find((known) => known.sql === one) ?? []) });

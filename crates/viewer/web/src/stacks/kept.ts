@@ -74,14 +74,14 @@ export function weights(): Choice<FlameWeight>[] {
     { id: "time", title: "Time", hint: "Total time", isDisabled: !hasTimes() },
     { id: "self", title: "Self", hint: "Self time", isDisabled: !hasTimes() },
     { id: "count", title: "Count", hint: `The number of ${what}` },
-    { id: "bytes", title: "Bytes", hint: "Bytes that were allocated", isDisabled: !hasMemory() },
+    { id: "bytes", title: "Bytes", hint: "Bytes allocated", isDisabled: !hasMemory() },
   ];
   if (!hasMemory()) return choices;
   const ts = at();
   choices.push(
-    { id: "peak", title: "At the peak", hint: "Bytes in use when most memory was in use" },
+    { id: "peak", title: "At the peak", hint: "Bytes in use at the memory peak" },
     { id: "leaked", title: "Never freed", hint: "Bytes still in use at the end" },
-    { id: "temporary", title: "Temporary", hint: "Bytes that the next event freed" },
+    { id: "temporary", title: "Temporary", hint: "Bytes freed by the next event" },
   );
   if (ts !== null) choices.push({ id: "alive", title: `At ${when(ts)}`, hint: "Bytes in use at this time" });
   return choices;

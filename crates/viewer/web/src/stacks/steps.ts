@@ -5,10 +5,10 @@ import type { GraphStep } from "../wire";
 import { keep, kept } from "./kept";
 
 const KINDS: readonly { kind: GraphStep["kind"]; title: string; hint: string }[] = [
-  { kind: "focus", title: "Focus", hint: "Only what this name calls" },
-  { kind: "collapse", title: "Collapse", hint: "Count everything that this name calls as its self weight" },
-  { kind: "merge", title: "Merge", hint: "Leave this name out and give its self weight to its callers" },
-  { kind: "drop", title: "Drop", hint: "Leave out all stacks with this name" },
+  { kind: "focus", title: "Focus", hint: "Show only the calls made by this name" },
+  { kind: "collapse", title: "Collapse", hint: "Add everything that this name calls to its self weight" },
+  { kind: "merge", title: "Merge", hint: "Remove this name and add its self weight to its callers" },
+  { kind: "drop", title: "Drop", hint: "Remove all stacks that contain this name" },
 ];
 
 /** Buttons that add a step about a name. */

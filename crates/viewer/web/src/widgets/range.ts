@@ -46,11 +46,13 @@ export function rangeSwitch(changed: () => void): HTMLElement {
       {
         id: "selection",
         title: what === "" ? "Selection" : `Selection: ${what}`,
-        hint: span ? "What is in the selected span" : "The selection in the timeline: drag on its ruler, or with shift",
+        hint: span
+          ? "Contents of the selected span"
+          : "The selection in the timeline: drag on its ruler, or with shift",
         isDisabled: !isSelected && !span,
       },
       { id: "window", title: "Window", hint: "Spans that start in the visible window" },
-      { id: "all", title: "Everything", hint: "All of all traces" },
+      { id: "all", title: "Everything", hint: "All traces" },
     ],
     scopeOf(store.state),
     choose,

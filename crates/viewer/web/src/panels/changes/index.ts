@@ -61,7 +61,7 @@ class ChangesPanel {
     };
     const swap = element("button", { type: "button", title: "Compare the other way around" }, "Swap");
     swap.addEventListener("click", () => this.choose([sides[1], sides[0]]));
-    const stacks = element("button", { type: "button", title: "Stacks of both traces in one picture" }, "Flame graph");
+    const stacks = element("button", { type: "button", title: "Stacks of both traces in one graph" }, "Flame graph");
     stacks.addEventListener("click", () => {
       keep({ compares: true, path: [] });
       callPanel("flame");
@@ -86,7 +86,7 @@ class ChangesPanel {
     this.sums.textContent = [time, ...counted, cut].filter((part) => part !== "").join(" · ");
     if (rows.length === 0) {
       this.rows = null;
-      this.list.replaceChildren(note("Neither trace has anything that can be compared."));
+      this.list.replaceChildren(note("The traces have nothing to compare."));
     } else if (this.rows) {
       this.rows.setRows(rows);
     } else {
@@ -112,7 +112,7 @@ function changesTable(rows: ChangeRow[]): TableElement<ChangeRow> {
         title: "Change",
         text: (row) => percent(row[ChangeRow.change]),
         value: (row) => row[ChangeRow.change] ?? (verdict(row) === "new" ? Infinity : -Infinity),
-        hint: "By how much the mean of a call changed, or the bytes that a function allocates",
+        hint: "Change in the mean time per call, or in the bytes that a function allocates",
       },
       {
         title: "Verdict",
@@ -136,7 +136,7 @@ function changesTable(rows: ChangeRow[]): TableElement<ChangeRow> {
         title: "Noise",
         text: (row) => percent(row[ChangeRow.noise]).replace("+", "± "),
         value: (row) => row[ChangeRow.noise] ?? -1,
-        hint: "A change within this may be chance, judging by how much the durations of one trace differ",
+        hint: "Smaller changes may be chance; estimated from the spread of durations within one trace",
       },
       {
         title: "Calls",
@@ -148,7 +148,7 @@ function changesTable(rows: ChangeRow[]): TableElement<ChangeRow> {
         text: (row) => `${(100 * row[ChangeRow.share]).toFixed(1)} %`,
         value: (row) => row[ChangeRow.share],
         bar: (row) => row[ChangeRow.share],
-        hint: "Of the self time, in the trace where it is larger",
+        hint: "Share of the self time, in the trace where it is larger",
       },
     ],
     rows,

@@ -41,12 +41,16 @@ function columns(rows: Row[]): Column<Row>[] {
     traces.length > 1 && { title: "Trace", text: (row) => baseName(traces[row[Row.trace]]?.path ?? "") },
     {
       title: "Used",
-      hint: "How often it is used",
+      hint: "Number of uses",
       text: (row) => count(row[Row.used]),
       value: (row) => row[Row.used],
       bar: (row) => row[Row.used] / most,
     },
-    has((row) => row[Row.unit]) && { title: "As", hint: "What uses it", text: (row) => row[Row.unit] ?? "" },
+    has((row) => row[Row.unit]) && {
+      title: "As",
+      hint: "The kind of rows that use it",
+      text: (row) => row[Row.unit] ?? "",
+    },
   ];
   return all.filter((column) => column !== false);
 }

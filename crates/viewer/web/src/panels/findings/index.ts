@@ -113,7 +113,7 @@ function finding(trace: number, rows: Finding[], all: number): HTMLElement {
   );
 }
 
-const REFUSED = "The tool of this format refuses the file because of this.";
+const REFUSED = "The format's own tool rejects the file because of this.";
 
 /** What stands in backquotes is code. */
 function marked(text: string): (string | HTMLElement)[] {

@@ -35,21 +35,21 @@ export function amount(value: number, unit: AdviceUnit): string {
 /** What to do about it. */
 export const HELP: Record<string, string> = {
   churn: "Allocating and freeing costs time. Reuse the memory, or allocate once outside the loop.",
-  "double-free": "Freeing a block twice damages memory that may already belong to somebody else.",
-  "error-burst":
-    "Errors that come together usually have one cause. Look at the first one and at the warnings before it.",
-  "frame-spike": "A frame that takes much longer than the others is seen as a stutter. Compare it with a usual one.",
-  growth: "It never comes back to its earlier level: a leak, or a queue that is filled faster than it is emptied.",
-  "hot-line": "This line has much of the time: making it faster makes the whole program faster.",
-  "hot-name": "Self time is time that no callee accounts for: making this faster makes the whole program faster.",
-  "idle-worker": "The work of the other threads could be shared with this one.",
-  leak: "Blocks from this site stay in use until the end, throughout the trace: a leak, or a cache without a bound.",
+  "double-free": "Freeing a block twice corrupts memory that may already be in use elsewhere.",
+  "error-burst": "A burst of errors usually has one cause. Look at the first error and at the warnings before it.",
+  "frame-spike": "A frame that takes much longer than the others is visible as a stutter. Compare it with a usual one.",
+  growth: "The value never returns to an earlier level: a leak, or a queue that is filled faster than it is emptied.",
+  "hot-line": "This line takes much of the time: making it faster makes the whole program faster.",
+  "hot-name": "Self time is time outside of callees: making this faster makes the whole program faster.",
+  "idle-worker": "This thread could take over work from the others.",
+  leak: "Blocks from this site stay in use until the end, throughout the trace: a leak, or a cache without a limit.",
   "lock-convoy": "The threads wait for each other. Hold the lock for a shorter time, or split it.",
   "log-storm": "Logging this often costs time and hides what matters. Log less often, or count instead.",
-  "missed-budget": "Most frames take longer than they may. Start with the name that takes the most of a frame.",
-  recursion: "Deep or repeated recursion costs stack and time. Remember results, or use a loop.",
+  "missed-budget": "Most frames exceed their budget. Start with the name that takes the most time per frame.",
+  recursion: "Deep or repeated recursion costs stack and time. Cache results, or use a loop.",
   slowdown: "Each call takes longer than before. Compare a call before the change with one after it.",
-  "tiny-spans": "Recording such short spans costs as much as they do, and distorts the rest. Record the loop instead.",
+  "tiny-spans":
+    "Recording such short spans takes as long as the spans and distorts other times. Record the loop instead.",
   "uneven-pool": "Work could move from this thread to the others.",
 };
 

@@ -111,9 +111,9 @@ class FlamePanel {
 
   private nothing(answer: FlameAnswer): string {
     if (answer.loading) return "The trace is still loading.";
-    if (answer.total > 0) return `${answer.name ?? ""} is in no stack of this range.`;
+    if (answer.total > 0) return `No stack in this range contains ${answer.name ?? ""}.`;
     if (!hasSpans() && !hasMemory()) {
-      if (!isWhole(range())) return "This trace has no times of single calls; choose Everything to see its stacks.";
+      if (!isWhole(range())) return "This trace has no times of individual calls; choose Everything to see its stacks.";
       return "This trace has no spans, calls or allocations, so there are no stacks to draw.";
     }
     return "Nothing with this weight starts in this range.";
@@ -135,14 +135,14 @@ class FlamePanel {
     );
     apart.addEventListener("click", () => this.change({ threads: !threads, path: [] }));
     const compares = this.compared() !== null;
-    const hint = "Color boxes by how they differ between the traces of the panel Changes: red is more, blue is less";
+    const hint = "Color boxes by the change between the traces of the Changes panel: red means more, blue means less";
     const differ = element(
       "button",
       { type: "button", "aria-pressed": String(compares), "data-choice": "compare", title: hint },
       "Compare",
     );
     differ.addEventListener("click", () => this.change({ compares: !compares, path: [], view: sideOf(view) }));
-    const save = element("button", { type: "button", title: "Save the whole graph as a picture" }, "SVG");
+    const save = element("button", { type: "button", title: "Save the whole graph as an image" }, "SVG");
     save.addEventListener("click", () => this.save());
     this.tools.replaceChildren(
       ...(compares ? [] : [rangeSwitch(() => void this.update())]),
@@ -260,7 +260,7 @@ class FlamePanel {
       ["total", `${amount(box.total)} · ${share(box.total, this.answer?.total ?? 0)} of everything`],
       ["before", box.before === null ? "" : `${amount(box.before)}${changed(box.total, box.before)}`],
       ["own", box.folded > 0 ? "" : amount(box.own)],
-      ["in this picture", root === this.answer?.total ? "" : share(box.total, root)],
+      ["in this view", root === this.answer?.total ? "" : share(box.total, root)],
       [unit(this.answer?.estimate ?? false), kept().weight === "count" ? "" : count(box.count)],
     ];
     const title =

@@ -53,7 +53,7 @@ class FramesPanel {
     this.host.dataset["frames"] = String(answer.frames.length);
     const isEmpty = answer.frames.length === 0;
     for (const part of [this.tools, this.figures, this.strip.host]) part.hidden = isEmpty;
-    if (isEmpty) return this.list.replaceChildren(note("Nothing in these traces comes often enough to be a frame."));
+    if (isEmpty) return this.list.replaceChildren(note("No span in these traces repeats often enough to be a frame."));
     this.writeTools(answer);
     this.measure();
     this.list.replaceChildren(worst(answer));
@@ -145,7 +145,7 @@ function worst(answer: Frames): HTMLElement {
         title: "× median",
         text: (row) => (length(row) / Math.max(1, answer.p50_ns)).toFixed(2),
         value: length,
-        hint: "How many times as long as the median",
+        hint: "Duration relative to the median",
       },
       { title: "Most time in", text: most, hint: "The name directly inside the frame that took the most time" },
     ],

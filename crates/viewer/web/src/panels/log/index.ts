@@ -207,7 +207,7 @@ class Log {
           type: "button",
           class: "chip",
           "aria-pressed": String(isOn),
-          title: `Only ${name}; again for all`,
+          title: `Show only ${name}; click again for all`,
         });
         chip.style.setProperty("--level", levelColor(name));
         chip.append(element("b", {}, name), ` ${count(withText)}`);

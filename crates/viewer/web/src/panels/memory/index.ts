@@ -126,7 +126,7 @@ class Memory {
         ["temporary", count(report.temporary), "freed by the next event"],
         ["double frees", count(report.double_frees), "of memory already freed"],
         ["unknown frees", count(report.unknown_frees), "of unknown memory"],
-        ["reused", count(report.reused), "addresses without a free in between"],
+        ["reused", count(report.reused), "addresses allocated again without a free"],
       );
     }
     this.growth.hidden = !is_growth_only;
@@ -148,16 +148,16 @@ class Memory {
     const { report } = this;
     if (!report) return;
     const lists: { id: MemoryList; title: string; hint: string }[] = report.is_growth_only
-      ? [{ id: "growth", title: "Growth", hint: "Bytes that each site took, in quarters of the trace" }]
+      ? [{ id: "growth", title: "Growth", hint: "Bytes allocated by each site, in quarters of the trace" }]
       : [
-          { id: "peak", title: "At the peak", hint: "Alive when most memory was in use" },
-          { id: "leaks", title: "Never freed", hint: "Still alive at the end" },
+          { id: "peak", title: "At the peak", hint: "In use at the memory peak" },
+          { id: "leaks", title: "Never freed", hint: "Still in use at the end" },
           { id: "hot", title: "Most bytes", hint: "Sites by allocated bytes" },
           { id: "often", title: "Most often", hint: "Sites by number of allocations" },
-          { id: "growth", title: "Growth", hint: "Bytes that each site took, in quarters of the trace" },
-          { id: "lifetimes", title: "Lifetimes", hint: "How long freed memory had lived" },
+          { id: "growth", title: "Growth", hint: "Bytes allocated by each site, in quarters of the trace" },
+          { id: "lifetimes", title: "Lifetimes", hint: "Lifetimes of freed memory" },
           ...(report.at
-            ? [{ id: "at" as const, title: `At ${when(report.at.ts_ns)}`, hint: "Alive at the chosen time" }]
+            ? [{ id: "at" as const, title: `At ${when(report.at.ts_ns)}`, hint: "In use at the chosen time" }]
             : []),
         ];
     const { function: name } = this.kept;
@@ -217,7 +217,7 @@ class Memory {
   }
 
   private picture(): HTMLElement {
-    const button = element("button", { type: "button", title: "Save the curve as a picture" }, "SVG");
+    const button = element("button", { type: "button", title: "Save the curve as an image" }, "SVG");
     button.addEventListener("click", () => {
       if (this.report) saveFile("memory.svg", [svgOf(this.report, palette())], "image/svg+xml");
     });

@@ -65,7 +65,7 @@ export function listOf(
       title: "oldest for",
       text: ({ site }) => (site.oldest_live_ns === null ? "" : duration(last_ns - site.oldest_live_ns)),
       value: ({ site }) => last_ns - (site.oldest_live_ns ?? last_ns),
-      hint: "Age of the oldest one at the end",
+      hint: "Age of the oldest allocation at the end",
       csv: "oldest_ns",
     };
     return shown([amount("never freed", live_bytes), COUNT, part(live_bytes), age], rows, report.all_leaks);

@@ -156,7 +156,7 @@ class Source {
     const columns: Column<Sub>[] = [
       { title: "sub", text: (sub) => sub.name },
       {
-        title: "own",
+        title: "self",
         text: ({ figures }) => duration(figures.excl_ns),
         value: ({ figures }) => figures.excl_ns,
         bar: (sub) => sub.figures.excl_ns / Math.max(1, sub.whole),
@@ -193,7 +193,7 @@ class Source {
     if (!file) {
       const missing =
         this.kept.path === undefined
-          ? "This trace names no source files."
+          ? "This trace has no source files."
           : `${this.kept.path} is not a file of this trace.`;
       return this.body.replaceChildren(note(missing));
     }
@@ -218,7 +218,7 @@ class Source {
       `${count(answer.count)} ${answer.kind === "lines" ? "statements" : "rows"}`,
     ];
     if (answer.kind === "places" && answer.bytes > 0) facts.push(bytes(answer.bytes));
-    if (answer.kind === "lines" && !answer.has_text) facts.push("the trace does not contain its text");
+    if (answer.kind === "lines" && !answer.has_text) facts.push("the trace does not contain the source text");
     if (answer.kind === "lines" && answer.merged > 0) facts.push(`with ${count(answer.merged)} identical evals`);
     const shown =
       answer.lines.length < answer.all_lines

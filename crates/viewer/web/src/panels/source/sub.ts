@@ -45,7 +45,7 @@ export class CallsBeside {
 function described(sub: SubDetails, ways: Ways): HTMLElement[] {
   const { figures } = sub;
   const rows: [string, string][] = [
-    ["own time", duration(figures.excl_ns)],
+    ["self time", duration(figures.excl_ns)],
     ["total time", duration(figures.incl_ns)],
     ["calls", `${count(figures.count)} from ${count(sub.places)} places`],
     ["each", figures.count > 1 && figures.depth === 0 ? duration(figures.incl_ns / figures.count) : ""],

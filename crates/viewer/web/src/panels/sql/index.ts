@@ -197,7 +197,7 @@ class Sql {
 function elsewhere(host: HTMLElement): Content {
   host.append(
     note(
-      "There is no SQL engine here; the program has one. Open the trace with `traceloom view FILE` to use this panel, or ask in a terminal with `traceloom query FILE`.",
+      "This page has no SQL engine. Open the trace with `traceloom view FILE` to use this panel, or run `traceloom query FILE` in a terminal.",
     ),
   );
   return { update: () => undefined };

@@ -52,39 +52,39 @@ export function spanColumns(by: Grouping, rows: SpanRow[]): Column<SpanRow>[] {
   return [
     { title: "Name", text: (row) => row[SpanRow.name], color: (row) => paintText(row[SpanRow.name]).css },
     ...apart,
-    whole("Calls", "Spans that were closed", (row) => row[SpanRow.calls]),
+    whole("Calls", "Number of closed spans", (row) => row[SpanRow.calls]),
     time("Total", "Time including children", (row) => row[SpanRow.total_ns]),
     time("Self", "Time without children", (row) => row[SpanRow.self_ns]),
     part("Share of all self time", (row) => row[SpanRow.share]),
-    time("Min", "The shortest", (row) => row[SpanRow.min_ns]),
+    time("Min", "Shortest duration", (row) => row[SpanRow.min_ns]),
     time("Mean", "Total time per call", (row) => row[SpanRow.mean_ns]),
     time("p50", "Median", (row) => row[SpanRow.p50_ns], roughly),
-    time("p95", "95 of 100 are not longer", (row) => row[SpanRow.p95_ns], roughly),
-    time("p99", "99 of 100 are not longer", (row) => row[SpanRow.p99_ns], roughly),
-    time("Max", "The longest", (row) => row[SpanRow.max_ns]),
+    time("p95", "95th percentile", (row) => row[SpanRow.p95_ns], roughly),
+    time("p99", "99th percentile", (row) => row[SpanRow.p99_ns], roughly),
+    time("Max", "Longest duration", (row) => row[SpanRow.max_ns]),
   ];
 }
 
 export const functionColumns: Column<FunctionRow>[] = [
   { title: "Name", text: (row) => row[FunctionRow.name], color: (row) => paintText(row[FunctionRow.name]).css },
-  whole("Calls", "As the profiler counted them", (row) => row[FunctionRow.calls]),
+  whole("Calls", "Number of calls, from the profiler", (row) => row[FunctionRow.calls]),
   time("Total", "Time including callees", (row) => row[FunctionRow.total_ns]),
-  time("Self", "Time without", (row) => row[FunctionRow.self_ns]),
+  time("Self", "Time without callees", (row) => row[FunctionRow.self_ns]),
   part("Share of all self time", (row) => row[FunctionRow.share]),
   time("Mean", "Total time per call", (row) => row[FunctionRow.mean_ns]),
 ];
 
 export const valueColumns: Column<ValueRow>[] = [
   { title: "Name", text: (row) => row[ValueRow.name], color: (row) => paintText(row[ValueRow.name]).css },
-  whole("Count", "How many", (row) => row[ValueRow.count]),
-  plain("Min", "The least", (row) => row[ValueRow.min]),
-  plain("Mean", "The mean", (row) => row[ValueRow.mean]),
+  whole("Count", "Number of values", (row) => row[ValueRow.count]),
+  plain("Min", "Smallest value", (row) => row[ValueRow.min]),
+  plain("Mean", "Mean value", (row) => row[ValueRow.mean]),
   plain("p50", "Median", (row) => row[ValueRow.p50]),
-  plain("p95", "95 of 100 are not greater", (row) => row[ValueRow.p95]),
-  plain("p99", "99 of 100 are not greater", (row) => row[ValueRow.p99]),
-  plain("Max", "The greatest", (row) => row[ValueRow.max]),
-  plain("First", "The earliest", (row) => row[ValueRow.first]),
-  plain("Last", "The latest", (row) => row[ValueRow.last]),
+  plain("p95", "95th percentile", (row) => row[ValueRow.p95]),
+  plain("p99", "99th percentile", (row) => row[ValueRow.p99]),
+  plain("Max", "Largest value", (row) => row[ValueRow.max]),
+  plain("First", "First value", (row) => row[ValueRow.first]),
+  plain("Last", "Last value", (row) => row[ValueRow.last]),
 ];
 
 export function eventColumns(rows: EventRow[]): Column<EventRow>[] {
@@ -93,7 +93,7 @@ export function eventColumns(rows: EventRow[]): Column<EventRow>[] {
     { title: "Name", text: (row) => row[EventRow.name], color: (row) => paintText(row[EventRow.name]).css },
     { title: "Kind", text: (row) => row[EventRow.category] },
     ...(rows.some((row) => row[EventRow.thread] !== null) ? [thread] : []),
-    whole("Count", "How many", (row) => row[EventRow.count]),
+    whole("Count", "Number of events", (row) => row[EventRow.count]),
   ];
 }
 
@@ -112,15 +112,15 @@ export function threadColumns(rows: ThreadRow[]): Column<ThreadRow>[] {
       value: (row) => row[ThreadRow.tid] ?? NaN,
     },
     ...(store.state.server.traces.length > 1 ? [trace] : []),
-    whole("Spans", "Spans on this thread", (row) => row[ThreadRow.spans]),
+    whole("Spans", "Number of spans on this thread", (row) => row[ThreadRow.spans]),
     {
       ...time<ThreadRow>("Busy", "Time inside spans", (row) => row[ThreadRow.busy_ns]),
       bar: (row) => row[ThreadRow.busy_ns] / busiest,
     },
     ...(isSwitched
       ? [
-          whole<ThreadRow>("Switches", "How often it was switched off the CPU", (row) => row[ThreadRow.switches]),
-          time<ThreadRow>("Off CPU", "How long it was off the CPU", (row) => row[ThreadRow.off_cpu_ns]),
+          whole<ThreadRow>("Switches", "Number of switches off the CPU", (row) => row[ThreadRow.switches]),
+          time<ThreadRow>("Off CPU", "Time off the CPU", (row) => row[ThreadRow.off_cpu_ns]),
         ]
       : []),
   ];

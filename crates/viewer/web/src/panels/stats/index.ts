@@ -196,7 +196,7 @@ class StatsPanel {
       if (answer.spans.rows.some((row) => !row[SpanRow.is_exact]))
         said.push("~ within 0.1 %: there are too many spans to keep them all.");
     }
-    if (list === "functions") said.push("The profiler recorded only these sums, so there are no single calls.");
+    if (list === "functions") said.push("The profiler recorded only these sums, so there are no individual calls.");
     if (list !== "threads" && answer[list].all > answer[list].rows.length) {
       said.push(`Only the first ${count(answer[list].rows.length)} of ${count(answer[list].all)} rows are shown.`);
     }
