@@ -175,7 +175,7 @@ def test_the_plugin_limits_tests(pytester):
     )
     outcome = pytester.runpytest_subprocess("--traceloom-memory=traces", "--traceloom-memory-limit=20000000")
     outcome.assert_outcomes(passed=2, failed=1)
-    outcome.stdout.fnmatch_lines(["*bytes at its peak, and may take 20,000,000*"])
+    outcome.stdout.fnmatch_lines(["*bytes, which exceeds the limit of 20,000,000*"])
     assert len(list((pytester.path / "traces").glob("*.mlyze"))) == 3
 
 

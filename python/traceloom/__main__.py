@@ -20,19 +20,19 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python -m traceloom", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("profile", help="record lines and calls as a NYTProf file")
-    command.add_argument("-o", "--output", default="nytprof.out", help="the file to write (default: %(default)s)")
-    command.add_argument("--format", choices=["nytprof", "pynytprof"], default="nytprof", help="the dialect of the file")
+    command.add_argument("-o", "--output", default="nytprof.out", help="output file (default: %(default)s)")
+    command.add_argument("--format", choices=["nytprof", "pynytprof"], default="nytprof", help="dialect of the file")
     command.add_argument("--calls", dest="lines", action="store_false", help="record calls without lines, which is faster")
-    command.add_argument("--builtins", action="store_true", help="record calls of functions that are not written in Python")
-    command.add_argument("--subprocesses", action="store_true", help="record Python processes that it starts, as OUTPUT.PID")
+    command.add_argument("--builtins", action="store_true", help="also record calls of functions that are not written in Python")
+    command.add_argument("--subprocesses", action="store_true", help="also record Python processes that it starts, to OUTPUT.PID")
     add_target(command)
     command = commands.add_parser("memory", help="record allocations as a Memlyze file")
-    command.add_argument("-o", "--output", default="memory.mlyze", help="the file to write (default: %(default)s)")
+    command.add_argument("-o", "--output", default="memory.mlyze", help="output file (default: %(default)s)")
     command.add_argument("--native", action="store_true", help="record every allocation of the process, with native stacks")
     add_target(command)
     chosen = parser.parse_args(arguments)
     if not chosen.target:
-        parser.error("name a script, or a module with -m")
+        parser.error("no target given; pass a script, or a module with -m")
     if chosen.command == "memory" and chosen.native:
         return run_natively(chosen)
     with recorder(chosen):
@@ -41,7 +41,7 @@ def main(arguments=None):
 
 
 def is_recording(arguments):
-    """`memory` is also a command of the program, which takes traces."""
+    """`memory` is also a command of the program, whose arguments are traces."""
     if arguments[:1] == ["memory"]:
         return "-m" in arguments or any(argument.endswith(".py") for argument in arguments)
     return arguments[:1] == ["profile"]
@@ -55,22 +55,22 @@ def recorder(chosen):
 
 
 def add_target(command):
-    command.add_argument("-m", dest="is_module", action="store_true", help="the target is a module, as for python -m")
+    command.add_argument("-m", dest="is_module", action="store_true", help="the target is a module, as in python -m")
     command.add_argument("target", nargs=argparse.REMAINDER, help="a script or module, and its arguments")
 
 
 def run_target(chosen):
-    """Runs a script or module as Python itself would; how it exits is how we exit."""
+    """Runs a script or module as Python itself would, with the same exit code."""
     sys.argv = chosen.target
     if chosen.is_module:
-        # As for `python -m`, the folder that this runs in is already the first to look for modules.
+        # As in `python -m`, the current folder is already first in the module search path.
         runpy.run_module(chosen.target[0], run_name="__main__", alter_sys=True)
     else:
         run_script(chosen.target[0])
 
 
 def run_script(path):
-    """Runs a script without frames of anything else around it."""
+    """Runs a script without other frames around it."""
     sys.path[0] = os.path.dirname(os.path.abspath(path))
     with io.open_code(path) as file:
         code = compile(file.read(), path, "exec")
@@ -82,18 +82,18 @@ def run_script(path):
 
 
 def run_natively(chosen):
-    """Starts Python again, under the program's recorder. Each object is an allocation of its own, as it is without it."""
+    """Starts Python again under the program's recorder, with one allocation per object."""
     os.environ.setdefault("PYTHONMALLOC", "malloc")
     module = ["-m"] if chosen.is_module else []
     return run_program(["memory", "-o", chosen.output, "--", sys.executable, *module, *chosen.target])
 
 
 def run_program(arguments):
-    """The program that came with this package, or else the one on the path."""
+    """Runs the program from this package, or else the one on the path."""
     program = os.path.join(sysconfig.get_path("scripts"), "traceloom")
     program = program if os.path.exists(program) else shutil.which("traceloom")
     if program is None:
-        print("traceloom: the program is not installed; `profile` and `memory` are commands of this package", file=sys.stderr)
+        print("traceloom: the program is not installed; only `profile` and `memory` work without it", file=sys.stderr)
         return 2
     os.execv(program, [program, *arguments])
 

@@ -1,7 +1,7 @@
 """Profiles of the processes that a profiled program starts.
 
-A Python that is started reads the variable in `_child/sitecustomize.py`, which PYTHONPATH leads to; a fork goes on with a
-profile of its own.
+A new Python process reads the variable in `_child/sitecustomize.py`, which it finds through PYTHONPATH; a forked child starts a
+separate profile.
 """
 
 import atexit
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 VARIABLE = "TRACELOOM_PROFILE"
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_child")
 
-#: What children record, if they do.
+#: The options for children, if they record.
 _followed: "dict[str, object] | None" = None
 
 
 def follow(parent: "profile") -> None:
-    """Makes the processes that are started from now on record themselves."""
+    """Lets processes that start from now on record themselves."""
     global _followed
-    # A child of a child writes next to it: numbers of processes tell them apart.
+    # A child of a child writes to the same folder; process ids distinguish the files.
     path = parent.path.removesuffix(f".{os.getpid()}")
     _followed = {"path": path, "format": parent.format, "lines": parent.lines, "builtins": parent.builtins}
     os.environ[VARIABLE] = json.dumps(_followed)
@@ -33,7 +33,7 @@ def follow(parent: "profile") -> None:
 
 
 def unfollow() -> None:
-    """Ends it; processes that run go on."""
+    """Stops following; running processes continue to record."""
     global _followed
     _followed = None
     os.environ.pop(VARIABLE, None)
@@ -44,7 +44,7 @@ def unfollow() -> None:
 
 
 def begin() -> None:
-    """Starts the profile of this process, if the one that started it asked for that."""
+    """Starts the profile of this process, if its parent requested it."""
     if wanted := os.environ.get(VARIABLE):
         _begin(json.loads(wanted))
 
@@ -76,14 +76,14 @@ def _others() -> list[str]:
 
 
 def _finish_forks() -> None:
-    """The processes of `multiprocessing` end without `atexit`, but run finalizers of their own."""
+    """Processes of `multiprocessing` exit without `atexit`, but run their own finalizers."""
     from multiprocessing import util
 
     util.register_after_fork(_finish_forks, lambda _: util.Finalize(None, _end, exitpriority=-100))
 
 
 def _forked() -> None:
-    # The writer is a thread, and a fork has only the thread that forked.
+    # The writer is a thread, and a forked child has only the thread that forked.
     global _own
     _own = None
     _traceloom.profile_abandon()

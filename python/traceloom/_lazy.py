@@ -1,4 +1,4 @@
-"""A trace as a lazy source of polars."""
+"""A trace as a lazy polars source."""
 
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 def scan(source: "Trace | Input", table: str = "spans") -> "polars.LazyFrame":
     """A table as a `polars.LazyFrame`.
 
-    Only the columns that the query needs are decoded, rows that it drops are dropped batch by batch, and reading ends as soon
-    as it has enough.
+    Only the columns that the query needs are decoded, rows are filtered batch by batch, and reading ends as soon as the query has
+    enough rows.
 
     >>> import traceloom
     >>> spans = traceloom.scan(traceloom.sample("easyprofiler"), "spans")
@@ -30,7 +30,7 @@ def scan(source: "Trace | Input", table: str = "spans") -> "polars.LazyFrame":
 
     def read(columns, predicate, row_limit, _batch_size):
         wanted = whole if columns is None else whole.select(columns)
-        # The limit counts rows that the predicate keeps.
+        # The limit applies to rows that the predicate keeps.
         left = row_limit
         for batch in wanted if predicate is not None or left is None else wanted.head(left):
             frame = polars.DataFrame(batch)

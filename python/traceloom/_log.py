@@ -1,4 +1,4 @@
-"""A handler of `logging` that writes CNanoLog files."""
+"""A `logging` handler that writes CNanoLog files."""
 
 import logging
 import os
@@ -9,9 +9,9 @@ from . import _traceloom
 class LogHandler(logging.Handler):
     """Writes log records as a CNanoLog file, which `traceloom log` prints and `traceloom.open` reads.
 
-    A process has one such handler at a time. Entries of a process that is killed are kept up to the last `flush()`, and nearly
-    always up to the last 20 ms. CRITICAL is stored as ERROR, which is the most severe level of the format; levels of your own
-    are stored as the next lower one.
+    A process can have one such handler at a time. If the process is killed, entries are kept up to the last `flush()`, and nearly
+    always up to the last 20 ms. CRITICAL is stored as ERROR, the most severe level of the format; custom levels are stored as the
+    next lower level.
 
     >>> import logging, os, tempfile, traceloom
     >>> path = os.path.join(tempfile.mkdtemp(), "app.clog")
@@ -40,7 +40,7 @@ class LogHandler(logging.Handler):
             self.handleError(record)
 
     def flush(self) -> None:
-        """Returns when the system has every entry."""
+        """Waits until all entries are written to the operating system."""
         if self._is_open:
             _traceloom.log_flush()
 

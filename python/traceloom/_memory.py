@@ -1,4 +1,4 @@
-"""The memory tracer: what a program takes and gives back, and where."""
+"""The memory tracer, which records allocations and frees with their stacks."""
 
 import gc
 import os
@@ -7,7 +7,7 @@ from . import _traceloom
 from ._profile import OWN
 
 if hasattr(os, "register_at_fork"):
-    # The writer is a thread, and a fork has only the thread that forked.
+    # The writer is a thread, and a forked child has only the thread that forked.
     os.register_at_fork(after_in_child=_traceloom.memory_abandon)
 
 
@@ -34,13 +34,13 @@ class track_memory:
 
     def __exit__(self, *_: object) -> None:
         if self._process != os.getpid():
-            # A fork leaves the block, too, but does not record into this file.
+            # A forked child also leaves the block, but does not record into this file.
             return
         gc.callbacks.remove(_collected)
         _traceloom.memory_stop()
 
     def marker(self, name: str) -> None:
-        """Marks a moment."""
+        """Adds a marker at the current time."""
         _traceloom.memory_marker(name)
 
 

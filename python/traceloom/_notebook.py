@@ -5,7 +5,7 @@ import os
 
 
 class Report:
-    """The report of a trace; a notebook shows it in place.
+    """The report of a trace, which a notebook shows inline.
 
     >>> import traceloom
     >>> traceloom.sample("wtf").show().document[:9].lower()
@@ -17,7 +17,7 @@ class Report:
         self.height = height
 
     def _repr_html_(self) -> str:
-        # A frame of its own keeps the styles of the report and of the notebook apart.
+        # A separate frame isolates the styles of the report from those of the notebook.
         document = html.escape(self.document, quote=True)
         return f'<iframe srcdoc="{document}" width="100%" height="{self.height}" style="border:0"></iframe>'
 

@@ -1,4 +1,4 @@
-"""The profiler: lines and calls of a program."""
+"""The profiler, which records lines and calls of a program."""
 
 import os
 import sys
@@ -13,11 +13,11 @@ OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 class profile:
     """Records lines and calls of all threads while its block runs, as a NYTProf file.
 
-    Devel::NYTProf's tools render the file (`nytprofhtml -f PATH`), and `traceloom.open` reads it. With `format="pynytprof"` the
-    file is in the dialect of Pynytprof. Without `lines` only calls are recorded, which is faster. With `builtins`, calls of
-    functions that are not written in Python are recorded, too. With `subprocesses`, Python processes that the program starts
-    write profiles of their own, to the same path with the number of the process behind it. `timer` is a function that returns
-    nanoseconds, such as `time.process_time_ns`, to measure something else than the time that passes.
+    Devel::NYTProf's tools render the file (`nytprofhtml -f PATH`), and `traceloom.open` reads it. With `format="pynytprof"`, the
+    file is in the dialect of Pynytprof. Without `lines`, only calls are recorded, which is faster. With `builtins`, calls of
+    functions that are not written in Python are also recorded. With `subprocesses`, Python processes that the program starts
+    write separate profiles, to the same path followed by the process id. `timer` is a function that returns nanoseconds, such
+    as `time.process_time_ns`, to measure something other than elapsed time.
 
     >>> import os, tempfile, traceloom
     >>> path = os.path.join(tempfile.mkdtemp(), "nytprof.out")
@@ -42,7 +42,7 @@ class profile:
         application: str | None = None,
     ) -> None:
         if format not in ("nytprof", "pynytprof"):
-            raise ValueError(f"a profile is nytprof or pynytprof, not {format}")
+            raise ValueError(f"unknown format {format!r}; expected 'nytprof' or 'pynytprof'")
         self.path = os.path.abspath(path)
         self.format = format
         self.lines = lines
@@ -53,7 +53,7 @@ class profile:
 
     def __enter__(self) -> "profile":
         self._process = os.getpid()
-        #: What the recorder writes.
+        #: The file that the recorder writes.
         self.output = self.path
         if self.format != "nytprof":
             number, self.output = tempfile.mkstemp(prefix="traceloom-")
@@ -65,7 +65,7 @@ class profile:
 
     def __exit__(self, *_: object) -> None:
         if self._process != os.getpid():
-            # A fork leaves the block, too, but does not record into this file.
+            # A forked child also leaves the block, but does not record into this file.
             return
         if self.subprocesses:
             _children.unfollow()

@@ -11,10 +11,10 @@ from . import _traceloom
 
 
 def writer(path: str | os.PathLike[str], *, to: str | None = None) -> "Writer":
-    """Writes a trace that the program makes up: spans, events, values, log entries, allocations.
+    """Writes a trace from scratch: spans, events, values, log entries, allocations.
 
-    The extension of the path names the format, such as `.prof`, `.wtf-trace`, `.clog` or `.mlyze`, unless `to` does. The file is
-    written at the end of the block; `lost` then lists what the format cannot hold.
+    The extension of the path determines the format, such as `.prof`, `.wtf-trace`, `.clog` or `.mlyze`, unless `to` is given. The
+    file is written at the end of the block; `lost` then lists what the format cannot hold.
 
     >>> import os, tempfile, traceloom
     >>> path = os.path.join(tempfile.mkdtemp(), "x.prof")
@@ -31,8 +31,8 @@ def writer(path: str | os.PathLike[str], *, to: str | None = None) -> "Writer":
 class Writer:
     """Collects a trace; see `writer`.
 
-    Every method takes `ts_ns`, the time since the start in nanoseconds, which is now if it is left out, and `thread`, the name
-    of a thread, which is the current one if it is left out.
+    Every method accepts `ts_ns`, the time since the start in nanoseconds (default: now), and `thread`, the name of a thread
+    (default: the current one).
     """
 
     def __init__(self, path: str | os.PathLike[str], *, to: str | None = None) -> None:
@@ -53,21 +53,21 @@ class Writer:
         return time.perf_counter_ns() - self._start_ns if ts_ns is None else ts_ns
 
     def span(self, name: str, *, ts_ns: int | None = None, thread: str | None = None) -> "Span":
-        """A span that lasts as long as its block, or until `end` is called on it."""
+        """Starts a span that lasts until the end of its block, or until `end` is called."""
         thread = _name(thread)
         self._builder.begin(thread, name, self._at(ts_ns))
         return Span(self, thread)
 
     def event(self, name: str, *, ts_ns: int | None = None, thread: str | None = None) -> None:
-        """A point in time."""
+        """Adds an event."""
         self._builder.event(_name(thread), name, self._at(ts_ns))
 
     def value(self, name: str, value: float, *, ts_ns: int | None = None, thread: str | None = None) -> None:
-        """A number at a point in time."""
+        """Adds a value."""
         self._builder.value(_name(thread), name, self._at(ts_ns), value)
 
     def log(self, level: str, message: str, *, ts_ns: int | None = None, thread: str | None = None) -> None:
-        """A log entry; the level is DEBUG, INFO, WARN or ERROR."""
+        """Adds a log entry; the level is DEBUG, INFO, WARN or ERROR."""
         self._builder.log(_name(thread), level, self._at(ts_ns), message)
 
     def allocate(
@@ -79,16 +79,16 @@ class Writer:
         ts_ns: int | None = None,
         thread: str | None = None,
     ) -> None:
-        """Memory that was taken. The stack is a list of (function, file, line), the innermost first."""
+        """Adds an allocation. The stack is a list of (function, file, line), innermost first."""
         self._builder.allocate(_name(thread), self._at(ts_ns), address, size, list(stack))
 
     def free(self, address: int, *, ts_ns: int | None = None) -> None:
-        """Memory that was given back."""
+        """Adds a free."""
         self._builder.free(self._at(ts_ns), address)
 
 
 class Span(contextlib.AbstractContextManager):
-    """A span that has not ended."""
+    """An open span."""
 
     def __init__(self, of: Writer, thread: str) -> None:
         self._writer = of

@@ -1,7 +1,7 @@
-"""A plugin of pytest: the memory of each test, with a limit.
+"""A pytest plugin that records and limits the memory of each test.
 
 `pytest --traceloom-memory=FOLDER` writes a trace per test. `--traceloom-memory-limit=BYTES`, or the mark
-`@pytest.mark.traceloom_memory(limit=BYTES)`, fails a test whose peak is higher.
+`@pytest.mark.traceloom_memory(limit=BYTES)`, fails a test whose peak exceeds the limit.
 """
 
 import os
@@ -14,11 +14,11 @@ import pytest
 def pytest_addoption(parser):
     group = parser.getgroup("traceloom")
     group.addoption("--traceloom-memory", metavar="FOLDER", help="write a memory trace of each test to this folder")
-    group.addoption("--traceloom-memory-limit", metavar="BYTES", type=int, help="fail tests that take more at their peak")
+    group.addoption("--traceloom-memory-limit", metavar="BYTES", type=int, help="fail tests whose peak memory exceeds this")
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "traceloom_memory(limit): fail the test if it takes more bytes at its peak")
+    config.addinivalue_line("markers", "traceloom_memory(limit): fail the test if its peak memory exceeds this many bytes")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -40,10 +40,10 @@ def pytest_runtest_call(item):
         peak = peak_of(traceloom.open(path))
     item.user_properties.append(("traceloom_peak_bytes", peak))
     if limit is not None and peak > limit:
-        pytest.fail(f"the test takes {peak:,} bytes at its peak, and may take {limit:,}", pytrace=False)
+        pytest.fail(f"the peak memory of the test is {peak:,} bytes, which exceeds the limit of {limit:,}", pytrace=False)
     return outcome
 
 
 def peak_of(trace):
-    """The most bytes that were in use at a time; a test that takes nothing has none."""
+    """The peak number of bytes in use; 0 for a test without allocations."""
     return trace.memory()["peak"]["bytes"] if len(trace.allocations) else 0

@@ -7,13 +7,18 @@ use pyo3::{
 };
 use traceloom::{Error, ErrorKind};
 
-create_exception!(traceloom, TraceloomError, PyException, "A file cannot be read, or cannot give what was asked for.");
+create_exception!(
+    traceloom,
+    TraceloomError,
+    PyException,
+    "A file cannot be read, or does not contain the requested data."
+);
 
-/// The exception for an error: by who has to act.
+/// The exception for an error, by the kind of error.
 pub(crate) fn raised(error: Error) -> PyErr {
     let message = error.to_string();
     match error.kind() {
-        // With the number, Python makes `FileNotFoundError` and its siblings.
+        // With the error number, Python creates `FileNotFoundError` and related exceptions.
         ErrorKind::Io(io) => match io.raw_os_error() {
             Some(number) => PyOSError::new_err((number, message)),
             None => PyOSError::new_err(message),
@@ -23,7 +28,7 @@ pub(crate) fn raised(error: Error) -> PyErr {
     }
 }
 
-/// Does work that needs no Python while other threads run, and raises its error.
+/// Runs work without the interpreter lock, and raises its error.
 pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> traceloom::Result<T> + Send) -> PyResult<T> {
     py.detach(work).map_err(raised)
 }

@@ -1,4 +1,4 @@
-//! Where a trace comes from.
+//! The source of a trace.
 
 use std::{
     io::{self, Read},
@@ -14,7 +14,7 @@ use traceloom::{Limits, Source};
 
 use crate::error::raised;
 
-/// A path, bytes, or a file that is open for reading, with the name that messages use.
+/// A path, bytes, or an open file, with a name for messages.
 pub(crate) fn source(from: &Bound<'_, PyAny>) -> PyResult<(PathBuf, Source)> {
     if let Ok(buffer) = PyBuffer::<u8>::get(from) {
         return Ok(("<bytes>".into(), Source::bytes(buffer.to_vec(from.py())?)));
@@ -29,17 +29,19 @@ pub(crate) fn source(from: &Bound<'_, PyAny>) -> PyResult<(PathBuf, Source)> {
     Ok((path, source))
 }
 
-/// A file object of Python.
+/// A Python file object.
 struct PythonFile<'a, 'py>(&'a Bound<'py, PyAny>);
 
 impl Read for PythonFile<'_, '_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.0.call_method1("read", (buffer.len(),)).map_err(io::Error::other)?;
-        let bytes =
-            read.cast::<PyBytes>().map_err(|_| io::Error::other("read() gives no bytes; open it with \"rb\""))?;
+        let bytes = read
+            .cast::<PyBytes>()
+            .map_err(|_| io::Error::other("read() does not return bytes; open the file with \"rb\""))?;
         let bytes = bytes.as_bytes();
-        let room =
-            buffer.get_mut(..bytes.len()).ok_or_else(|| io::Error::other("read() gives more than was asked for"))?;
+        let room = buffer
+            .get_mut(..bytes.len())
+            .ok_or_else(|| io::Error::other("read() returned more bytes than requested"))?;
         room.copy_from_slice(bytes);
         Ok(bytes.len())
     }

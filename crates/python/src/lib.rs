@@ -1,7 +1,7 @@
-//! The extension module of the Python package `traceloom`: the library of this workspace as Python sees it.
+//! The extension module of the Python package `traceloom`: bindings of the library of this workspace.
 //!
-//! The package in `python/traceloom` adds what is simpler in Python. Docstrings are here, and `python/tests` runs their
-//! examples.
+//! The package in `python/traceloom` adds the parts that are simpler in Python. `python/tests` runs the examples of the
+//! docstrings here.
 
 mod callback;
 mod error;
@@ -43,7 +43,7 @@ mod _traceloom {
     }
 }
 
-/// A JSON document as Python objects; every answer takes this way, so that it equals what the program prints.
+/// A JSON document as Python objects; used for every result, so that it equals the output of the program.
 fn parsed<'py>(py: Python<'py>, json: &serde_json::Value) -> PyResult<Bound<'py, PyAny>> {
     py.import("json")?.call_method1("loads", (json.to_string(),))
 }

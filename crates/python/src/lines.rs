@@ -10,7 +10,7 @@ use traceloom::{
 
 use crate::error::raised;
 
-/// Bytes of JSON that go to Python together: a hand-over between threads costs more than a line.
+/// Bytes of JSON per chunk, because passing data between threads costs more than a line.
 const CHUNK_BYTES: usize = 64 << 10;
 
 /// An iterator of dictionaries.
@@ -20,7 +20,7 @@ pub(crate) struct Lines(Mutex<State>);
 struct State {
     chunks: Pull<Vec<u8>>,
     chunk: Vec<u8>,
-    /// How much of the chunk was given.
+    /// Number of bytes of the chunk already returned.
     given: usize,
 }
 
@@ -78,7 +78,7 @@ impl Chunks<'_> {
 }
 
 impl State {
-    /// The next line; nobody holds the interpreter while it is waited for.
+    /// The next line; releases the interpreter lock while waiting for it.
     fn next(&mut self) -> Option<Result<&[u8]>> {
         while self.given == self.chunk.len() {
             self.given = 0;

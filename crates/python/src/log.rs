@@ -1,4 +1,4 @@
-//! What the logging handler writes to: the recorder, which a process has once.
+//! The output of the logging handler: the recorder, of which a process has one.
 
 use std::{path::PathBuf, sync::Mutex};
 
@@ -17,13 +17,13 @@ fn guard() -> std::sync::MutexGuard<'static, Option<Guard>> {
 pub(crate) fn log_open(path: PathBuf) -> PyResult<()> {
     let mut guard = guard();
     if guard.is_some() {
-        return Err(PyRuntimeError::new_err("a process writes one log at a time, and one is open"));
+        return Err(PyRuntimeError::new_err("another log is already open; a process can write only one log at a time"));
     }
     *guard = Some(Recorder::new().clog(path).start().map_err(crate::error::raised)?);
     Ok(())
 }
 
-/// Writes an entry; `level` is one of Python's.
+/// Writes an entry; `level` is a Python level.
 #[pyfunction]
 pub(crate) fn log_write(py: Python<'_>, level: i64, message: &str, file: &str, line: u32) {
     let level = match level {
@@ -32,14 +32,14 @@ pub(crate) fn log_write(py: Python<'_>, level: i64, message: &str, file: &str, l
         20.. => Level::Info,
         _ => Level::Debug,
     };
-    // A full ring makes the thread wait for the writer.
+    // If the ring is full, the thread waits for the writer.
     py.detach(|| {
         let text = format_args!("{message}");
         LogBackend.log(&Record::builder().level(level).args(text).file(Some(file)).line(Some(line)).build());
     });
 }
 
-/// Returns when the kernel has every entry.
+/// Waits until all entries are written to the operating system.
 #[pyfunction]
 pub(crate) fn log_flush(py: Python<'_>) -> PyResult<()> {
     crate::error::detached(py, traceloom_record::flush)

@@ -1,4 +1,4 @@
-//! Files that are written, and what they do not hold.
+//! Written files, and their losses.
 
 use std::{
     io::{BufWriter, Write},
@@ -8,12 +8,12 @@ use std::{
 use serde_json::{Value as Json, json};
 use traceloom::{Error, Loss, Result};
 
-/// Writes a file that takes its place when it is complete.
+/// Writes a file that gets its name only when it is complete.
 pub(crate) fn written<T>(path: &Path, work: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
     let in_file = |error: std::io::Error| Error::from(error).in_file(path);
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut builder = tempfile::Builder::new();
-    // The user's umask decides, as for any file that a program makes.
+    // The umask applies, as for any file that a program creates.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let file = builder.prefix(".traceloom-").tempfile_in(folder.unwrap_or(".".as_ref())).map_err(in_file)?;
@@ -24,7 +24,7 @@ pub(crate) fn written<T>(path: &Path, work: impl FnOnce(&mut dyn Write) -> Resul
     Ok(outcome)
 }
 
-/// What an output does not hold, for people.
+/// The losses of an output.
 pub(crate) fn losses(loss: &Loss) -> Json {
     let entries = loss.entries();
     entries.map(|(what, count, example)| json!({ "what": what, "count": count, "example": example })).collect()

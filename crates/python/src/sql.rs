@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use traceloom::Trace;
 
-/// Answers with the engine of this build.
+/// Runs a query with the engine of this build.
 #[cfg(feature = "sql")]
 pub(crate) fn query<'py>(py: Python<'py>, trace: &Trace, sql: &str) -> PyResult<Bound<'py, PyAny>> {
     use arrow_array::RecordBatchIterator;
@@ -16,11 +16,11 @@ pub(crate) fn query<'py>(py: Python<'py>, trace: &Trace, sql: &str) -> PyResult<
     reader.call_method0("read_all")
 }
 
-/// Says what to do instead.
+/// Returns an error that suggests an alternative.
 #[cfg(not(feature = "sql"))]
 pub(crate) fn query<'py>(_: Python<'py>, _: &Trace, _: &str) -> PyResult<Bound<'py, PyAny>> {
     Err(pyo3::exceptions::PyNotImplementedError::new_err(
-        "this build has no SQL engine; DuckDB answers from the streams:\n    \
+        "this build has no SQL engine; use DuckDB with the streams:\n    \
          spans = pyarrow.RecordBatchReader.from_stream(trace.spans)\n    \
          duckdb.sql('select name, sum(dur_ns) from spans group by name')",
     ))

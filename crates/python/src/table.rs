@@ -15,10 +15,10 @@ use traceloom::{
 
 use crate::error::TraceloomError;
 
-/// A table of a trace; nothing of it is read before somebody asks for rows.
+/// A table of a trace; nothing is read before rows are requested.
 ///
-/// Everything that knows Arrow's C stream reads it as it is, batch by batch: `pyarrow.table(t)`, `polars.DataFrame(t)`,
-/// `duckdb.sql("select count(*) from t")` with `t = pyarrow.RecordBatchReader.from_stream(t)`.
+/// Any library that supports the Arrow C stream interface can read it directly, batch by batch: `pyarrow.table(t)`,
+/// `polars.DataFrame(t)`, `duckdb.sql("select count(*) from t")` with `t = pyarrow.RecordBatchReader.from_stream(t)`.
 ///
 /// >>> import traceloom
 /// >>> spans = traceloom.sample("easyprofiler").spans
@@ -28,7 +28,7 @@ use crate::error::TraceloomError;
 pub(crate) struct Table {
     trace: Trace,
     id: Id,
-    /// The numbers of the columns, in the order in which they were asked for.
+    /// The indexes of the columns, in the requested order.
     columns: Vec<usize>,
     limit: Option<usize>,
 }
@@ -44,7 +44,7 @@ impl Table {
 
     fn reader(&self) -> PyResult<Box<dyn RecordBatchReader + Send>> {
         let stream = self.trace.stream(self.id, Columns::of(&self.columns));
-        // The stream has the order of the table, and a column once.
+        // The stream has the columns in the order of the table, each once.
         let mut sorted = self.columns.clone();
         sorted.sort_unstable();
         let order: Vec<usize> = self.columns.iter().filter_map(|column| sorted.binary_search(column).ok()).collect();
@@ -77,13 +77,13 @@ impl Table {
         self.columns.iter().map(|column| self.id.columns()[*column].name).collect()
     }
 
-    /// What the table holds, as Markdown.
+    /// The description of the table, as Markdown.
     #[getter]
     fn about(&self) -> &'static str {
         self.id.about()
     }
 
-    /// Some of the columns; the others are not even decoded.
+    /// Selects columns; the others are not decoded.
     ///
     /// >>> import traceloom
     /// >>> traceloom.sample("cnanolog").logs.select(["message", "level"]).columns
@@ -93,7 +93,7 @@ impl Table {
             let found = self.columns.iter().find(|column| self.id.columns()[**column].name == name);
             found.copied().ok_or_else(|| {
                 PyKeyError::new_err(format!(
-                    "{} has no column {name}; it has {}",
+                    "{} has no column {name}; the columns are {}",
                     self.name(),
                     self.columns().join(", ")
                 ))
@@ -103,12 +103,12 @@ impl Table {
         let mut seen = std::collections::HashSet::new();
         numbers.retain(|number| seen.insert(*number));
         if numbers.is_empty() {
-            return Err(pyo3::exceptions::PyValueError::new_err("no column is selected"));
+            return Err(pyo3::exceptions::PyValueError::new_err("no columns selected"));
         }
         Ok(Self { trace: self.trace.clone(), id: self.id, columns: numbers, limit: self.limit })
     }
 
-    /// The first rows; the rest of the trace is not read for them.
+    /// Limits the table to the first rows; the rest of the trace is not read.
     ///
     /// >>> import traceloom
     /// >>> [batch.num_rows for batch in traceloom.sample("wtf").spans.head(5)]
@@ -128,7 +128,7 @@ impl Table {
         })
     }
 
-    /// A table has no truth of its own: counting its rows may take long.
+    /// Always true, because counting the rows may take long.
     fn __bool__(&self) -> bool {
         true
     }

@@ -29,7 +29,7 @@ use crate::{
 
 /// An open trace: its format is known and its bytes are decompressed.
 ///
-/// Nothing of the file is kept in memory; every method reads it again, through a window of bounded size.
+/// The file is not kept in memory; every method reads it again, through a window of bounded size.
 ///
 /// >>> import traceloom
 /// >>> trace = traceloom.sample("easyprofiler")
@@ -44,8 +44,8 @@ pub(crate) struct Trace(traceloom::Trace);
 
 /// Opens a trace and detects its format and compression.
 ///
-/// `source` is a path, bytes, or a file that is open for reading in binary. `format` is the id of the format, which is then not
-/// detected. With `strict`, a file that the tool of its format refuses is an error.
+/// `source` is a path, bytes, or a file opened in binary mode. `format` is the id of the format, which is then not
+/// detected. With `strict`, a file that the format's own tool rejects is an error.
 ///
 /// >>> import traceloom
 /// >>> traceloom.open(traceloom.sample("nytprof").convert(to="nytprof")).format
@@ -59,7 +59,7 @@ pub(crate) fn open(source: &Bound<'_, PyAny>, format: Option<String>, strict: bo
     detached(source.py(), || options.open_source(name, bytes)).map(Trace)
 }
 
-/// A small trace of a format, made with its writer: to try things on.
+/// A small sample trace of a format, created with its writer.
 ///
 /// >>> import traceloom
 /// >>> [traceloom.sample(format).format for format in traceloom.FORMATS] == traceloom.FORMATS
@@ -82,13 +82,13 @@ impl Trace {
 
 #[pymethods]
 impl Trace {
-    /// The name under which it was opened.
+    /// The path with which the trace was opened.
     #[getter]
     fn path(&self) -> PathBuf {
         self.0.path().to_owned()
     }
 
-    /// The id of its format.
+    /// The id of the format.
     #[getter]
     fn format(&self) -> &'static str {
         self.0.format().id
@@ -105,7 +105,7 @@ impl Trace {
 
     /// `trace.spans` is `trace["spans"]`.
     fn __getattr__(&self, name: &str) -> PyResult<Table> {
-        Table::new(&self.0, name).map_err(|_| PyAttributeError::new_err(format!("a trace has no {name}")))
+        Table::new(&self.0, name).map_err(|_| PyAttributeError::new_err(format!("a trace has no attribute {name}")))
     }
 
     fn __dir__(this: &Bound<'_, Self>) -> PyResult<Vec<String>> {
@@ -114,7 +114,7 @@ impl Trace {
         Ok(names.into_iter().chain(Id::ALL.map(|table| table.name().to_owned())).collect())
     }
 
-    /// Summarizes the trace: format, duration, contents, problems; as `traceloom info --json`.
+    /// Summarizes the trace: format, duration, contents, problems, as in `traceloom info --json`.
     ///
     /// >>> import traceloom
     /// >>> traceloom.sample("cnanolog").info()["format"]
@@ -123,7 +123,7 @@ impl Trace {
         self.answer(py, |trace| Ok(trace.info()?.to_json(trace.path())))
     }
 
-    /// Checks the trace, as `traceloom check --json`.
+    /// Checks the trace, as in `traceloom check --json`.
     ///
     /// >>> import traceloom
     /// >>> traceloom.sample("wtf").check()["accepted"]
@@ -132,7 +132,7 @@ impl Trace {
         self.answer(py, |trace| Ok(Verdict::of_trace(trace)?.to_json(trace.path())))
     }
 
-    /// The problems of the trace: the list in `check()`.
+    /// The problems of the trace, the list from `check()`.
     ///
     /// >>> import traceloom
     /// >>> cut = traceloom.sample("wtf").convert(to="wtf")[:-3]
@@ -142,7 +142,7 @@ impl Trace {
         self.check(py)?.get_item("findings")
     }
 
-    /// How often, how long, how much of the whole; as `traceloom stats --json`.
+    /// Statistics by name: calls, times and shares, as in `traceloom stats --json`.
     ///
     /// `limit` is the number of rows of each list.
     ///
@@ -158,9 +158,9 @@ impl Trace {
         })
     }
 
-    /// What changed from this trace to another one; as `traceloom diff --json`.
+    /// Compares this trace with a later one, as in `traceloom diff --json`.
     ///
-    /// With `all`, rows that did not change are listed, too.
+    /// With `all`, unchanged rows are listed as well.
     ///
     /// >>> import traceloom
     /// >>> trace = traceloom.sample("easyprofiler")
@@ -175,7 +175,7 @@ impl Trace {
         })
     }
 
-    /// Memory in use, the allocations at the peak, leaks; as `traceloom memory --json`.
+    /// Memory usage, allocations at the peak, and leaks, as in `traceloom memory --json`.
     ///
     /// >>> import traceloom
     /// >>> traceloom.sample("memlyze").memory()["allocations"] > 0
@@ -190,7 +190,7 @@ impl Trace {
         })
     }
 
-    /// The log entries, as `traceloom log --json`: an iterator of dictionaries.
+    /// The log entries, as in `traceloom log --json`: an iterator of dictionaries.
     ///
     /// >>> import traceloom
     /// >>> next(traceloom.sample("cnanolog").log())["level"]
@@ -199,7 +199,7 @@ impl Trace {
         Lines::of_log(&self.0).map_err(raised)
     }
 
-    /// Every record as stored, as `traceloom dump --json`: an iterator of dictionaries.
+    /// Every record as stored, as in `traceloom dump --json`: an iterator of dictionaries.
     ///
     /// >>> import traceloom
     /// >>> next(traceloom.sample("wtf").records())["offset"]
@@ -208,11 +208,11 @@ impl Trace {
         Lines::of_records(&self.0)
     }
 
-    /// Writes the trace for another tool, as another format or version.
+    /// Converts the trace to another format, version, or tool.
     ///
-    /// `path` is the output, and its extension names the target unless `to` does, such as `"perfetto"` or
-    /// `"easyprofiler:1.3.0"`. Returns what the output does not hold, or without a path the output as bytes. `range` is a range
-    /// of time such as `"1.5s..1.7s"`, and `threads` are numbers or names.
+    /// `path` is the output. Its extension determines the target unless `to` is given, such as `"perfetto"` or
+    /// `"easyprofiler:1.3.0"`. Returns the losses, or without a path the output as bytes. `range` is a time range such
+    /// as `"1.5s..1.7s"`, and `threads` are numbers or names.
     ///
     /// >>> import traceloom
     /// >>> traceloom.sample("wtf").convert(to="chrome")[:1]
@@ -229,7 +229,7 @@ impl Trace {
         let conversion = match (to, &path) {
             (Some(to), _) => Conversion::to(to).map_err(raised)?,
             (None, Some(path)) => Conversion::for_path(path),
-            (None, None) => return Err(PyValueError::new_err("convert where to? Name a path, or a target with `to`")),
+            (None, None) => return Err(PyValueError::new_err("no output given; pass a path, or a target with `to`")),
         };
         let range = range.map(str::parse).transpose().map_err(raised)?;
         let conversion = conversion.range(range.unwrap_or_default());
@@ -244,9 +244,9 @@ impl Trace {
         parsed(py, &losses(&edited.loss))
     }
 
-    /// Answers a query in SQL as a `pyarrow.Table`, if this build has the engine.
+    /// Runs an SQL query and returns a `pyarrow.Table`, if this build has the engine.
     ///
-    /// Without it, give the tables to DuckDB, which reads their streams.
+    /// Without the engine, pass the tables to DuckDB, which reads their streams.
     ///
     /// >>> import duckdb, pyarrow, traceloom
     /// >>> spans = pyarrow.RecordBatchReader.from_stream(traceloom.sample("wtf").spans)
@@ -256,7 +256,7 @@ impl Trace {
         crate::sql::query(py, &self.0, sql)
     }
 
-    /// The report of the trace; a notebook shows it in place.
+    /// The report of the trace, which a notebook shows inline.
     ///
     /// >>> import traceloom
     /// >>> traceloom.sample("memlyze").show(height=300).height
@@ -266,7 +266,7 @@ impl Trace {
         this.py().import("traceloom._notebook")?.getattr("Report")?.call1((this.get().to_html(this.py())?, height))
     }
 
-    /// The report of the trace as one HTML document; as `traceloom report`.
+    /// The report of the trace as one HTML document, as in `traceloom report`.
     ///
     /// >>> import traceloom
     /// >>> traceloom.sample("memlyze").to_html()[:15].lower()

@@ -1,4 +1,4 @@
-//! Traces that a Python program makes up.
+//! Traces built by a Python program.
 
 use std::{path::PathBuf, sync::Mutex};
 
@@ -11,12 +11,12 @@ use crate::{
     parsed,
 };
 
-/// Collects a trace; the package has the class that people use.
+/// Collects a trace; the package has the public class.
 #[pyclass(module = "traceloom", frozen)]
 pub(crate) struct Builder(Mutex<TraceBuilder>);
 
 impl Builder {
-    /// Adds something to a thread.
+    /// Adds an item to a thread.
     fn on(&self, thread: &str, add: impl FnOnce(&mut TraceBuilder, usize) -> traceloom::Result<()>) -> PyResult<()> {
         let mut builder = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let thread = builder.thread(thread);
@@ -77,7 +77,7 @@ impl Builder {
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).free(ts_ns, address);
     }
 
-    /// Writes the file and returns what it does not hold.
+    /// Writes the file and returns the losses.
     fn write<'py>(&self, py: Python<'py>, path: PathBuf, to: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
         let conversion = match to {
             Some(to) => Conversion::to(to).map_err(raised)?.named(&path),

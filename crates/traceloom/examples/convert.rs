@@ -1,4 +1,4 @@
-//! Converts a range of a trace for another tool, and reports what that tool cannot show.
+//! Converts a range of a trace for another tool, and reports the losses.
 //!
 //! `cargo run --features export --example convert -- TRACE spike.pftrace`; without files it converts the built-in sample for
 //! Perfetto and only counts the bytes.
@@ -13,11 +13,11 @@ fn main() -> Result<()> {
     run(path, output, &mut std::io::stdout())
 }
 
-/// The example itself; the tests run it, too.
+/// The example, which the tests also run.
 pub fn run(path: Option<OsString>, output: Option<OsString>, out: &mut dyn Write) -> Result<()> {
     let trace = path.map_or_else(|| Trace::sample("easyprofiler"), Trace::open)?;
 
-    // The extension decides what to write, unless a target is named.
+    // The extension determines the output format, unless a target is given.
     let conversion = match &output {
         Some(path) => Conversion::for_path(path),
         None => Conversion::to("perfetto")?,

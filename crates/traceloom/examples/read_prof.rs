@@ -1,4 +1,5 @@
-//! Reads an EasyProfiler `.prof` record by record: how many blocks does each thread have, and which is the longest?
+//! Reads an EasyProfiler `.prof` record by record, and prints the number of blocks and the longest block of each
+//! thread.
 //!
 //! `cargo run --example read_prof -- capture.prof`; without a file it reads the built-in sample.
 
@@ -14,11 +15,11 @@ fn main() -> Result<()> {
     run(std::env::args_os().nth(1), &mut std::io::stdout())
 }
 
-/// The example itself; the tests run it, too.
+/// The example, which the tests also run.
 pub fn run(path: Option<OsString>, out: &mut dyn Write) -> Result<()> {
     let trace = path.map_or_else(|| Trace::sample("easyprofiler"), Trace::open)?;
 
-    // The reader of the format gives typed records.
+    // The reader of the format returns typed records.
     let mut reader = trace.reader::<EasyProfiler>()?;
     let clock = reader.header().clock();
     let mut threads: Vec<Thread> = Vec::new();

@@ -1,4 +1,4 @@
-//! Answers a query in SQL.
+//! Runs an SQL query.
 //!
 //! `cargo run --features sql --example sql -- TRACE 'select …'`; without a file it reads the built-in sample.
 
@@ -15,12 +15,12 @@ fn main() -> Result<()> {
     run(path, query, &mut std::io::stdout())
 }
 
-/// The example itself; the tests run it, too.
+/// The example, which the tests also run.
 pub fn run(path: Option<OsString>, query: Option<OsString>, out: &mut dyn Write) -> Result<()> {
     let trace = path.map_or_else(|| Trace::sample("easyprofiler"), Trace::open)?;
     let query = query.map_or_else(|| SLOWEST.to_owned(), |query| query.to_string_lossy().into_owned());
 
-    // All rows at once, as Arrow batches; `Trace::session` gives them as they come.
+    // Returns all rows at once, as Arrow batches; `Trace::session` returns them as they arrive.
     let rows = trace.sql(&query)?;
     write!(out, "{rows}")?;
     Ok(())

@@ -9,14 +9,14 @@ use traceloom::{
     tables::{Table, select},
 };
 
-// The columns to read; a sink that wants fewer columns has less work done for it.
+// The columns to read; reading fewer columns is faster.
 select! { struct Durations of spans { name, dur_ns } }
 
 fn main() -> Result<()> {
     run(std::env::args_os().nth(1), &mut std::io::stdout())
 }
 
-/// The example itself; the tests run it, too.
+/// The example, which the tests also run.
 pub fn run(path: Option<OsString>, out: &mut dyn Write) -> Result<()> {
     let trace = path.map_or_else(|| Trace::sample("easyprofiler"), Trace::open)?;
 

@@ -1,4 +1,4 @@
-//! Receives tables as they are read: a sink of your own, which stops when it has seen enough.
+//! Receives tables as they are read, with a custom sink that stops when it has enough rows.
 //!
 //! `cargo run --example table_sink -- TRACE`; without a file it reads the built-in sample.
 
@@ -12,7 +12,7 @@ use traceloom::{
 select! { struct Starts of spans { ts_ns, name } }
 select! { struct Names of threads { tid, name } }
 
-/// Keeps the names of all threads, and the first spans that take part.
+/// Keeps the names of all threads, and the first spans.
 #[derive(Default)]
 struct Glance {
     threads: Vec<String>,
@@ -20,7 +20,7 @@ struct Glance {
 }
 
 impl TableSink for Glance {
-    /// Tables and columns that nobody wants are never built.
+    /// Tables and columns that are not requested are never built.
     fn wants(&self, table: Table) -> Columns {
         match table {
             Table::Spans => Starts::COLUMNS,
@@ -38,7 +38,7 @@ impl TableSink for Glance {
             let shown = |row| format!("{} at {} ns", spans.name.get(row), spans.ts_ns.get(row));
             self.spans.extend((0..spans.rows).take(3).map(shown));
         }
-        // Reading ends here; of a large file the rest is never looked at.
+        // Reading ends here; the rest of a large file is never read.
         Ok(if self.spans.len() < 3 { Flow::Continue } else { Flow::Stop })
     }
 }
@@ -47,7 +47,7 @@ fn main() -> Result<()> {
     run(std::env::args_os().nth(1), &mut std::io::stdout())
 }
 
-/// The example itself; the tests run it, too.
+/// The example, which the tests also run.
 pub fn run(path: Option<OsString>, out: &mut dyn Write) -> Result<()> {
     let trace = path.map_or_else(|| Trace::sample("easyprofiler"), Trace::open)?;
     let mut glance = Glance::default();

@@ -1,6 +1,6 @@
-//! Writes a trace of your own: a `.prof` that EasyProfiler opens, with two blocks on one thread.
+//! Writes a trace from scratch: a `.prof` that EasyProfiler opens, with two blocks on one thread.
 //!
-//! `cargo run --example write_trace -- own.prof`; without a file it only reads back what it has written.
+//! `cargo run --example write_trace -- own.prof`; without a file, it only reads back the written trace.
 
 use std::{ffi::OsString, io::Write};
 
@@ -17,7 +17,7 @@ fn main() -> Result<()> {
     run(std::env::args_os().nth(1), &mut std::io::stdout())
 }
 
-/// The example itself; the tests run it, too.
+/// The example, which the tests also run.
 pub fn run(path: Option<OsString>, out: &mut dyn Write) -> Result<()> {
     // Descriptors come first, then a section per thread. A block follows the blocks inside it.
     let records = [
@@ -46,7 +46,7 @@ pub fn run(path: Option<OsString>, out: &mut dyn Write) -> Result<()> {
         std::fs::write(path, &bytes)?;
     }
 
-    // Strict reading refuses what EasyProfiler itself would refuse.
+    // Strict reading rejects every file that EasyProfiler would reject.
     let trace = OpenOptions::new().strict(true).open_source("own.prof", Source::bytes(bytes))?;
     trace.check()?;
     trace.records(|record| writeln!(out, "{:>4} {record}", record.offset).map_err(Into::into))?;

@@ -1,4 +1,4 @@
-//! A trace that a program makes up.
+//! Builds a trace in memory.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use traceloom_model::{
     trackers::{Extent, FrameKey, Stacks},
 };
 
-/// Collects what a trace is to hold; it is a source of tables, which a conversion writes as any format.
+/// Collects the contents of a trace; it is a source of tables, which a conversion can write in any format.
 ///
 /// Times are nanoseconds since the start of the trace. Everything is held in memory.
 ///
@@ -43,7 +43,7 @@ pub struct TraceBuilder {
     extent: Extent,
     threads: Vec<OfThread>,
     spans: Vec<OfSpan>,
-    /// Events, values and log entries, in the order in which they were given.
+    /// Events, values and log entries, in the order of the calls.
     points: Vec<OfPoint>,
     allocations: Vec<OfAllocation>,
     frees: Vec<OfFree>,
@@ -53,7 +53,7 @@ pub struct TraceBuilder {
 #[derive(Debug)]
 struct OfThread {
     name: String,
-    /// Numbers of the spans that have not ended.
+    /// Indexes of the open spans.
     open: Vec<usize>,
 }
 
@@ -65,7 +65,7 @@ struct OfSpan {
     depth: u32,
     ts_ns: i64,
     dur_ns: Option<i64>,
-    /// Time of the spans in it.
+    /// Time of the children.
     inner_ns: i64,
 }
 
@@ -91,7 +91,7 @@ struct OfAllocation {
     address: u64,
     size_bytes: u64,
     stack: Vec<Place>,
-    /// What ended it: its fate, the event, and when.
+    /// Its end: fate, event and time.
     end: Option<(Fate, i64, i64)>,
 }
 
@@ -103,7 +103,7 @@ struct OfFree {
     allocation: Option<i64>,
 }
 
-/// A line of a program.
+/// A source location.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Place {
     /// The function.
@@ -114,16 +114,16 @@ pub struct Place {
     pub line: u32,
 }
 
-/// How severe a log entry is.
+/// The severity of a log entry.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum LogLevel {
-    /// For people who look for a mistake.
+    /// Details for debugging.
     Debug,
-    /// What a program does.
+    /// Normal operation.
     Info,
-    /// What may be wrong.
+    /// A possible problem.
     Warn,
-    /// What is wrong.
+    /// A problem.
     Error,
 }
 
@@ -138,7 +138,7 @@ impl LogLevel {
         }
     }
 
-    /// The number of the level in logs: the most severe has the lowest.
+    /// The number of the level in logs; the most severe level has the lowest number.
     const fn number(self) -> i64 {
         match self {
             Self::Error => 0,
@@ -150,19 +150,19 @@ impl LogLevel {
 }
 
 impl TraceBuilder {
-    /// An empty trace of a program.
+    /// Creates an empty trace of a program.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), ..Self::default() }
     }
 
-    /// The time of day when the trace starts, in nanoseconds since 1970.
+    /// Sets the Unix time of the start of the trace, in nanoseconds.
     #[must_use]
     pub fn starting_at(mut self, unix_ns: i64) -> Self {
         self.unix_origin_ns = Some(unix_ns);
         self
     }
 
-    /// The number of the thread of this name, which is added if it is not there.
+    /// The number of the thread with this name, which is added if needed.
     pub fn thread(&mut self, name: &str) -> usize {
         let known = self.threads.iter().position(|thread| thread.name == name);
         known.unwrap_or_else(|| {
@@ -171,7 +171,7 @@ impl TraceBuilder {
         })
     }
 
-    /// Starts a span inside the spans that are open.
+    /// Starts a span inside the open spans of the thread.
     pub fn begin(&mut self, thread: usize, name: impl Into<String>, ts_ns: i64) -> Result<()> {
         let number = self.spans.len();
         let open = &mut self.of_thread(thread)?.open;
@@ -183,7 +183,7 @@ impl TraceBuilder {
         Ok(())
     }
 
-    /// Ends the span that was started last.
+    /// Ends the innermost open span of the thread.
     pub fn end(&mut self, thread: usize, ts_ns: i64) -> Result<()> {
         let Some(number) = self.of_thread(thread)?.open.pop() else {
             return Err(Error::usage("no span is open"));
@@ -201,7 +201,7 @@ impl TraceBuilder {
         Ok(())
     }
 
-    /// Adds a point in time.
+    /// Adds an event.
     pub fn event(&mut self, thread: usize, name: impl Into<String>, ts_ns: i64) -> Result<()> {
         self.point(thread, ts_ns, What::Event(name.into()))
     }
@@ -216,7 +216,7 @@ impl TraceBuilder {
         self.point(thread, ts_ns, What::Log { level, message: message.into() })
     }
 
-    /// Adds memory that was taken; the innermost place of the stack comes first.
+    /// Adds an allocation; the stack starts with the innermost frame.
     pub fn allocate(&mut self, ts_ns: i64, address: u64, size_bytes: u64, stack: Vec<Place>) {
         let id = self.next_id();
         if let Some(before) = self.live.insert(address, self.allocations.len()) {
@@ -226,7 +226,7 @@ impl TraceBuilder {
         self.extent.add(ts_ns);
     }
 
-    /// Adds memory that was given back.
+    /// Adds a free.
     pub fn free(&mut self, ts_ns: i64, address: u64) {
         let id = self.next_id();
         let freed = self.live.remove(&address).map(|number| {

@@ -15,7 +15,7 @@ use traceloom_open::by_id;
 
 use crate::{Trace, Traces};
 
-/// Says what to write.
+/// Options of a conversion.
 ///
 /// ```
 /// use traceloom::Conversion;
@@ -25,20 +25,21 @@ use crate::{Trace, Traces};
 /// ```
 #[derive(Clone, Default)]
 pub struct Conversion {
-    /// The target that was named, or that has the extension of the output.
+    /// The target, given explicitly or by the extension of the output.
     target: Option<&'static Target>,
-    /// Whether the target was named: a trace is then laid out from scratch even if the format stays the same.
+    /// Whether the target was given explicitly: the trace is then written from scratch even if the format stays the
+    /// same.
     is_named: bool,
     is_canonical: bool,
-    /// The output, if its name matters.
+    /// The path of the output, if its name matters.
     path: PathBuf,
-    /// What people wrote, by the path of the trace that it is about.
+    /// Notes, by the path of their trace.
     notes: BTreeMap<PathBuf, Vec<Note>>,
     options: Options,
 }
 
 impl Conversion {
-    /// To a format or tool by its id, such as `perfetto`, or with a variant, such as `easyprofiler:1.3.0`.
+    /// Converts to a format or tool by its id, such as `perfetto`, or with a variant, such as `easyprofiler:1.3.0`.
     ///
     /// [`export::targets`](crate::export::targets) lists them.
     pub fn to(target: &str) -> Result<Self> {
@@ -49,15 +50,15 @@ impl Conversion {
         Ok(Self { target: Some(target), is_named: true, options, ..Self::default() })
     }
 
-    /// To the format or tool that has the extension of the output, compressed if `.gz` follows it.
+    /// Converts to the format or tool that has the extension of the output, compressed if `.gz` follows it.
     ///
-    /// An extension of the trace's own format, or that of the trace's file, means the same bytes; so does no extension. Any
+    /// An extension of the trace's format, the extension of its file, or no extension means a copy of the bytes. Any
     /// other extension is an error.
     pub fn for_path(path: impl Into<PathBuf>) -> Self {
         Self::default().named(path)
     }
 
-    /// Follows the name of the output: `.gz` compresses, and some tools expect a variant under a certain extension.
+    /// Adapts to the name of the output: `.gz` compresses, and some tools expect a variant with a certain extension.
     #[must_use]
     pub fn named(mut self, path: impl Into<PathBuf>) -> Self {
         self.path = path.into();
@@ -74,7 +75,7 @@ impl Conversion {
         self
     }
 
-    /// Writes only a range of time; spans that overlap it are written whole.
+    /// Writes only a time range; spans that overlap it are written whole.
     #[must_use]
     pub fn range(mut self, range: TimeRange) -> Self {
         self.options.slice.range = range;
@@ -88,7 +89,7 @@ impl Conversion {
         self
     }
 
-    /// Adds notes of people on the trace with this path: they are written as bookmarks, marks or events, and reported as lost if
+    /// Adds notes on the trace with this path. They are written as bookmarks, marks or events, and reported as lost if
     /// the output has none of these or is a copy of the trace.
     #[must_use]
     pub fn notes(mut self, trace: impl Into<PathBuf>, notes: Vec<Note>) -> Self {
@@ -103,19 +104,19 @@ impl Conversion {
         self
     }
 
-    /// Lays the trace out as a clean writer would, even if the format stays the same: counts right, no surplus bytes.
+    /// Writes the canonical layout even if the format stays the same: correct counts, no surplus bytes.
     #[must_use]
     pub fn canonical(mut self, is_canonical: bool) -> Self {
         self.is_canonical = is_canonical;
         self
     }
 
-    /// Whether the output is text, which may go to a terminal.
+    /// Whether the output is text, which may be written to a terminal.
     pub fn is_text(&self) -> bool {
         self.target.is_some_and(|target| target.is_text && !self.options.gzip)
     }
 
-    /// Writes tables that come from anywhere, such as a store; returns what the output does not hold.
+    /// Writes tables from any source, such as a store; returns the losses.
     pub fn write(&self, tables: &dyn TableSource, out: &mut dyn Write) -> Result<Loss> {
         let target = self.target.ok_or_else(|| self.unknown(""))?;
         traceloom_export::write(target, tables, &self.options, out)
@@ -126,21 +127,23 @@ impl Conversion {
         self.notes.get(trace).map_or(&[], Vec::as_slice)
     }
 
-    /// Counts the notes on a trace as lost, as far as they are wanted.
+    /// Counts the selected notes on a trace as lost.
     fn lose_notes(&self, trace: &Path, loss: &mut Loss) {
         let mut lost = self.notes_on(trace).iter().filter(|note| self.options.slice.range.contains(note.ts_ns));
         let Some(first) = lost.next() else { return };
         loss.lose_many("notes", 1 + lost.count() as u64, || first.text.clone());
     }
 
-    /// Whether what is written from tables has a place for notes.
+    /// Whether the output can hold notes.
     fn holds_notes(&self) -> bool {
         self.target.is_some_and(Note::fits)
     }
 
     fn unknown(&self, hint: &str) -> Error {
         let name = self.path.display();
-        Error::usage(format!("cannot tell the output format from {name}; name it (`--to` on the command line){hint}"))
+        Error::usage(format!(
+            "cannot tell the output format from {name}; specify it (`--to` on the command line){hint}"
+        ))
     }
 
     /// How to write this trace.
@@ -169,19 +172,19 @@ impl Conversion {
         })
     }
 
-    /// The extension of the output, without that of the compression.
+    /// The extension of the output, without the extension of the compression.
     fn extension(&self) -> Option<&OsStr> {
         let name = if self.options.gzip { Path::new(self.path.file_stem()?) } else { &self.path };
         name.extension()
     }
 
-    /// Whether the bytes of a trace may stand under the name of the output: its extension may ask for another variant.
+    /// Whether the bytes of a trace fit the name of the output, whose extension may require another variant.
     fn keeps_variant(&self, trace: &Trace) -> bool {
         let (from, to) = (trace.path(), &self.path);
         self.options.variant.is_none() || from == Path::new("-") || from.extension() == to.extension()
     }
 
-    /// Passes an output that compresses, if that is wanted, to work that does not.
+    /// Runs work with an output that compresses if requested.
     fn compress<T>(&self, out: &mut dyn Write, work: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
         if !self.options.gzip {
             return work(out);
@@ -193,13 +196,13 @@ impl Conversion {
     }
 }
 
-/// A way from a trace to an output.
+/// How a trace is converted.
 enum Route {
-    /// The same bytes, by way of the records.
+    /// Copy of the bytes, via the records.
     Copy,
-    /// The same format, laid out from scratch.
+    /// The same format, written from scratch.
     Canonical,
-    /// A sibling of the format, record to record.
+    /// A related format, record by record.
     Sibling(&'static Descriptor),
     /// Anything else.
     Tables,
@@ -213,15 +216,15 @@ impl std::fmt::Debug for Conversion {
 }
 
 impl Trace {
-    /// Writes the trace for another tool or as another format, such as `perfetto` or `easyprofiler:1.3.0`.
+    /// Converts the trace to another tool or format, such as `perfetto` or `easyprofiler:1.3.0`.
     pub fn write_as(&self, target: &str, out: &mut dyn Write) -> Result<Edited> {
         self.convert(&Conversion::to(target)?, out)
     }
 
-    /// Writes the trace as a conversion says, and reports what the output does not hold.
+    /// Converts the trace, and returns the losses.
     ///
-    /// The same format in and out, or a sibling of it, goes record to record, which keeps everything that the output can
-    /// hold; anything else goes through the tables.
+    /// The same format, or a related one, is converted record by record, which keeps everything that the output can
+    /// hold; any other conversion goes through the tables.
     pub fn convert(&self, conversion: &Conversion, out: &mut dyn Write) -> Result<Edited> {
         let variant = conversion.options.variant.as_deref();
         let mut edited = match conversion.route(self)? {
@@ -245,12 +248,12 @@ impl Trace {
 }
 
 impl Traces {
-    /// Writes all traces, on one time axis, for another tool or as one trace of another format.
+    /// Converts all traces, on one time axis, to another tool or to one trace of another format.
     pub fn write_as(&self, target: &str, out: &mut dyn Write) -> Result<Edited> {
         self.convert(&Conversion::to(target)?, out)
     }
 
-    /// Writes all traces as a conversion says, and reports what the output does not hold.
+    /// Converts all traces, and returns the losses.
     pub fn convert(&self, conversion: &Conversion, out: &mut dyn Write) -> Result<Edited> {
         match &**self {
             [only] => only.convert(conversion, out),
@@ -268,7 +271,7 @@ impl Traces {
     }
 }
 
-/// The outcome of a conversion through the tables, which report their findings by themselves.
+/// The outcome of a conversion through the tables, which report their findings themselves.
 fn written(loss: Loss) -> Edited {
     Edited { findings: Findings::new(Mode::Lenient, &traceloom_core::Limits::default()), loss }
 }

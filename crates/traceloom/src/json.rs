@@ -1,4 +1,4 @@
-//! Answers for programs.
+//! Results as JSON.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use traceloom_core::{Amount, Error, ErrorKind, Finding, Findings, Position, Resu
 use crate::{Info, OpenOptions, Trace};
 
 impl Info {
-    /// The summary of the trace at this path, as it is written for programs.
+    /// The summary of the trace at this path as JSON.
     pub fn to_json(&self, path: &Path) -> Json {
         let facts = self.contents.facts.iter().map(|fact| (fact.name.to_owned(), amount(&fact.amount)));
         let mut object = json!({
@@ -40,34 +40,34 @@ fn amount(amount: &Amount) -> Json {
     }
 }
 
-/// What a check of one file came to.
+/// The verdict on one file.
 #[derive(Clone, Debug)]
 pub enum Verdict {
     /// The file can be read.
     Read {
-        /// The id of its format.
+        /// Id of the format.
         format: &'static str,
         /// All problems.
         findings: Findings,
     },
-    /// The file cannot be read, or the tool of its format refuses it.
+    /// The file cannot be read, or the format's own tool rejects it.
     Refused {
         /// The problem, in strict mode.
         finding: Option<Box<Finding>>,
-        /// Where it is.
+        /// Byte offset of the problem.
         position: Option<Position>,
-        /// What is wrong.
+        /// Message.
         message: String,
     },
 }
 
 impl Verdict {
-    /// Checks a file; an error is not about the file.
+    /// Checks a file; returns an error only for problems that are not about the file.
     pub fn of(path: &Path, options: &OpenOptions) -> Result<Self> {
         Self::of_read(options.open(path).and_then(|trace| Self::read(&trace)), path)
     }
 
-    /// Checks a trace that is open.
+    /// Checks an open trace.
     pub fn of_trace(trace: &Trace) -> Result<Self> {
         Self::of_read(Self::read(trace), trace.path())
     }
@@ -86,7 +86,7 @@ impl Verdict {
         })
     }
 
-    /// Whether the tool of the format refuses the file.
+    /// Whether the format's own tool rejects the file.
     pub fn is_bad(&self) -> bool {
         match self {
             Self::Read { findings, .. } => findings.worst() == Some(Severity::Error),
@@ -94,7 +94,7 @@ impl Verdict {
         }
     }
 
-    /// The verdict on the file at this path, as it is written for programs.
+    /// The verdict on the file at this path as JSON.
     pub fn to_json(&self, path: &Path) -> Json {
         let (format, findings, counts, message) = match self {
             Self::Read { format, findings } => {

@@ -19,13 +19,13 @@
 //! # Ok::<(), traceloom::Error>(())
 //! ```
 //!
-//! With the feature `sql`, `Trace::sql` answers queries; with `export`, `Trace::write_as` writes the trace for Perfetto,
-//! speedscope and other tools, or as another of the formats. [`Traces`] holds several traces on one time axis. The folder
-//! `examples` of this crate shows each of these in a few lines.
+//! With the feature `sql`, `Trace::sql` runs queries; with `export`, `Trace::write_as` converts the trace for Perfetto,
+//! speedscope and other tools, or to another format. [`Traces`] holds several traces on one time axis. The folder
+//! `examples` of this crate has a short program for each of these.
 //!
 //! # Features
 //!
-//! | feature | gives |
+//! | feature | provides |
 //! |---|---|
 //! | `cnanolog`, `easyprofiler`, `memlyze`, `nytprof`, `wtf` | a format, and its typed records in the module of that name |
 //! | `tables` | Arrow tables, the same for all formats: `Trace::tables` |
@@ -34,8 +34,8 @@
 //! | `json` | summaries and checks as JSON: `Info::to_json`, `Verdict` |
 //! | `sql` | queries: `Trace::sql` |
 //!
-//! The formats and `tables` are on by default. A program that reads one format and needs no tables can depend on that
-//! format's crate alone (`traceloom-easyprofiler` and so on), which builds in seconds.
+//! The formats and `tables` are enabled by default. A program that reads one format and needs no tables can depend only
+//! on the crate of that format (such as `traceloom-easyprofiler`), which builds in seconds.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
@@ -89,7 +89,7 @@ pub use crate::convert::Conversion;
 #[cfg(feature = "json")]
 pub use crate::json::Verdict;
 
-/// The common ground of all formats: positional reading with bounded memory, limits, findings.
+/// The common basis of all formats: positional reading with bounded memory, limits, findings.
 pub use traceloom_core as core;
 
 #[cfg(feature = "tables")]

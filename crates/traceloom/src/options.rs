@@ -1,4 +1,4 @@
-//! How a trace is opened.
+//! Options for opening a trace.
 
 use std::{fmt, path::Path, sync::Arc};
 
@@ -6,7 +6,7 @@ use traceloom_core::{Limits, Mode, Options, Result, Source};
 
 use crate::Trace;
 
-/// Says how to open a trace; [`Trace::open`] takes the defaults.
+/// Options for opening a trace; [`Trace::open`] uses the defaults.
 ///
 /// ```no_run
 /// use traceloom::OpenOptions;
@@ -24,42 +24,43 @@ pub struct OpenOptions {
 }
 
 impl OpenOptions {
-    /// The defaults: detect the format, read whatever can be read, within the default limits.
+    /// The defaults: detect the format, and read as much as possible within the default limits.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The id of the format, which is then not detected.
+    /// Sets the id of the format, which is then not detected.
     #[must_use]
     pub fn format(mut self, id: impl Into<String>) -> Self {
         self.format = Some(id.into());
         self
     }
 
-    /// Whether to refuse every file that the tool of its format refuses, instead of reading what can be read.
+    /// Whether to reject every file that the format's own tool rejects, instead of reading as much as possible.
     #[must_use]
     pub fn strict(mut self, is_strict: bool) -> Self {
         self.read.mode = if is_strict { Mode::Strict } else { Mode::Lenient };
         self
     }
 
-    /// How much of the machine the trace may use.
+    /// Sets limits for memory and threads.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.read.limits = limits;
         self
     }
 
-    /// Receives how far a trace was read: its path, the offset, and the number of its bytes.
+    /// Sets a callback for progress, which gets the path, the offset, and the length of the trace.
     ///
-    /// There is one call per window; another pass over the file starts again at low offsets.
+    /// It is called once per window; another pass over the file starts again at low offsets.
     #[must_use]
     pub fn on_progress(mut self, seen: impl Fn(&Path, u64, u64) + Send + Sync + 'static) -> Self {
         self.progress = Some(Progress(Arc::new(seen)));
         self
     }
 
-    /// Receives the problems of a trace each time that its tables are read, because tables have no other way to return them.
+    /// Sets a callback for the problems of a trace each time its tables are read, because tables cannot return them
+    /// otherwise.
     #[cfg(feature = "tables")]
     #[must_use]
     pub fn on_findings(mut self, report: fn(&Path, &traceloom_core::Findings)) -> Self {
@@ -77,22 +78,22 @@ impl OpenOptions {
         self.open_source(path, source)
     }
 
-    /// Opens bytes that come from elsewhere; `name` is used in messages and, if two formats claim the bytes, its
-    /// extension decides.
+    /// Opens bytes from another source; `name` is used in messages, and its extension decides if two formats match the
+    /// bytes.
     pub fn open_source(&self, name: impl AsRef<Path>, source: Source) -> Result<Trace> {
         Trace::new(name.as_ref(), source, self)
     }
 }
 
-/// Is given the path of a trace, how far it was read, and its length.
+/// Gets the path of a trace, the offset up to which it was read, and its length.
 type Watcher = dyn Fn(&Path, u64, u64) + Send + Sync;
 
-/// Receives how far traces were read.
+/// Gets the progress of reading.
 #[derive(Clone)]
 pub(crate) struct Progress(Arc<Watcher>);
 
 impl Progress {
-    /// The same bytes; reading them is reported.
+    /// The same bytes, with progress reports.
     pub(crate) fn watch(&self, source: &Source, path: &Path) -> Result<Source> {
         let (Self(seen), path, bytes) = (self.clone(), path.to_owned(), source.len()?);
         Ok(source.watched(move |offset| seen(&path, offset, bytes)))

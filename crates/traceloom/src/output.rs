@@ -1,8 +1,8 @@
-//! Where edits write to.
+//! Output of edits.
 
 use std::io::{self, Write};
 
-/// Remembers that writing failed: an edit also reads, and the error must not be taken for one of the trace.
+/// Remembers whether writing failed, because an edit also reads, and a write error must not be attributed to the trace.
 pub(crate) struct Output<'w> {
     out: &'w mut dyn Write,
     pub(crate) has_failed: bool,

@@ -1,4 +1,4 @@
-//! Pulls items out of work that pushes them.
+//! Turns work that pushes items into an iterator.
 
 use std::{
     ops::ControlFlow,
@@ -8,10 +8,10 @@ use std::{
 
 use traceloom_core::Result;
 
-/// An iterator over what a visit pushes.
+/// An iterator over the items that a visit pushes.
 ///
-/// The visit runs in a thread of its own and waits while nobody takes its items, so that memory stays bounded; it ends when
-/// the iterator is dropped.
+/// The visit runs in a separate thread and waits until its items are taken, so memory stays bounded; it ends when the
+/// iterator is dropped.
 ///
 /// ```
 /// use traceloom::{Pull, Trace};
@@ -26,12 +26,12 @@ pub struct Pull<T> {
     items: Receiver<Result<T>>,
 }
 
-/// Items that wait to be taken.
+/// Number of buffered items.
 const AHEAD: usize = 1;
 
 impl<T: Send + 'static> Pull<T> {
-    /// Starts a visit, which gives its items to the function that it gets; [`ControlFlow::Break`] means that no more are
-    /// wanted.
+    /// Starts a visit, which passes its items to the given function; [`ControlFlow::Break`] means that no more items
+    /// are needed.
     pub fn new(visit: impl FnOnce(&mut dyn FnMut(T) -> ControlFlow<()>) -> Result<()> + Send + 'static) -> Self {
         let (sender, items) = sync_channel(AHEAD);
         let failed = sender.clone();

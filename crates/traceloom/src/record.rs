@@ -4,14 +4,15 @@ use std::{fmt, ops::ControlFlow};
 
 use traceloom_core::{Describe, FieldValue, Fields, Result, Text, text::json};
 
-/// The header or a record of a trace, with its place in the decompressed bytes.
+/// The header or a record of a trace, with its position in the decompressed bytes.
 ///
-/// [`Display`](fmt::Display) writes its kind and its fields. [`Trace::reader`](crate::Trace::reader) gives typed records.
+/// [`Display`](fmt::Display) writes its kind and its fields. [`Trace::reader`](crate::Trace::reader) returns typed
+/// records.
 #[derive(Clone, Copy)]
 pub struct Record<'a> {
-    /// Offset of its first byte.
+    /// Offset of the first byte.
     pub offset: u64,
-    /// Number of its bytes.
+    /// Length in bytes.
     pub len: u64,
     contents: &'a dyn Describe,
 }
@@ -26,7 +27,7 @@ impl<'a> Record<'a> {
         self.contents.kind()
     }
 
-    /// Passes every field on, in file order.
+    /// Visits every field, in file order.
     pub fn describe(&self, fields: &mut dyn Fields) {
         self.contents.describe(fields);
     }
@@ -68,7 +69,7 @@ pub struct RecordFields<'a> {
 }
 
 impl<'a> RecordFields<'a> {
-    /// Puts marks around each name and its `=`, such as the codes that switch the color of a terminal.
+    /// Puts marks around each name and its `=`, such as the color codes of a terminal.
     #[must_use]
     pub fn marked(self, before: &'a str, after: &'a str) -> Self {
         Self { marks: [before, after], ..self }
@@ -92,7 +93,7 @@ impl fmt::Debug for RecordFields<'_> {
 struct TextFields<'f, 'o> {
     out: &'f mut fmt::Formatter<'o>,
     marks: [&'f str; 2],
-    /// Number of lists that are open.
+    /// Number of open lists.
     depth: usize,
     outcome: fmt::Result,
 }
@@ -137,12 +138,12 @@ impl Fields for TextFields<'_, '_> {
 
 struct JsonFields {
     json: json::Writer,
-    /// Number of lists that are open.
+    /// Number of open lists.
     depth: usize,
 }
 
 impl JsonFields {
-    /// The writer, after the name if the value has one: elements of lists have none.
+    /// The writer, after writing the name if the value has one; list elements have none.
     fn named(&mut self, name: &str) -> &mut json::Writer {
         if self.depth == 0 {
             self.json.key(name);
@@ -191,9 +192,9 @@ impl fmt::Display for Hex<'_> {
     }
 }
 
-/// What a visitor may return: nothing, [`ControlFlow`] to stop early, or a `Result` of either.
+/// The return type of a visitor: nothing, [`ControlFlow`] to stop early, or a `Result` of either.
 pub trait IntoFlow {
-    /// Whether to go on.
+    /// Whether to continue.
     fn into_flow(self) -> Result<ControlFlow<()>>;
 }
 

@@ -1,9 +1,9 @@
 //! SQL over traces.
 //!
-//! [`Trace::sql`] and [`Traces::sql`] answer one query. A [`Session`] answers many, also of folders, of patterns such as
-//! `*.prof` and of Parquet stores.
+//! [`Trace::sql`] and [`Traces::sql`] run one query. A [`Session`] runs many, also on folders, on patterns such as
+//! `*.prof` and on Parquet stores.
 //!
-//! The tables are those of [`crate::tables`], under the names in the [reference].
+//! The tables are the same as in [`crate::tables`], with the names from the [reference].
 //!
 //! [reference]: https://example.invalid/traceloom/blob/main/docs/tables.md
 
@@ -19,39 +19,39 @@ use crate::{
 };
 
 impl Trace {
-    /// Answers a query; its rows are held in memory.
+    /// Runs a query; its rows are held in memory.
     pub fn sql(&self, query: &str) -> Result<Rows> {
         Rows::of(&self.session(&Options::default())?, query)
     }
 
-    /// Takes queries about this trace.
+    /// A session for queries on this trace.
     pub fn session(&self, options: &Options) -> Result<Session> {
         Session::new(vec![self.inner().clone()], Vec::new(), options)
     }
 }
 
 impl Traces {
-    /// Answers a query about all traces, on one time axis; its rows are held in memory.
+    /// Runs a query on all traces, on one time axis; its rows are held in memory.
     pub fn sql(&self, query: &str) -> Result<Rows> {
         Rows::of(&self.session(&Options::default())?, query)
     }
 
-    /// Takes queries about all traces, on one time axis.
+    /// A session for queries on all traces, on one time axis.
     pub fn session(&self, options: &Options) -> Result<Session> {
         let mut options = options.clone();
         options.offsets.extend_from_slice(&self.offsets);
         Session::new(self.iter().map(|trace| trace.inner().clone()).collect(), Vec::new(), &options)
     }
 
-    /// Adds the traces to a store, a folder of Parquet files, which is made if it is not there; traces that are in it
-    /// already are skipped.
+    /// Adds the traces to a store, a folder of Parquet files that is created if needed; traces that are already in it
+    /// are skipped.
     pub fn add_to_store(&self, folder: impl AsRef<Path>, options: &store::Options) -> Result<store::Report> {
         let traces: Vec<_> = self.iter().map(|trace| trace.inner().clone()).collect();
         store::write(&traces, folder.as_ref(), options, &mut |_| {})
     }
 }
 
-/// All rows of an answer.
+/// All rows of a result.
 ///
 /// [`Display`](fmt::Display) writes a line per row, with the names of the columns above and tabs between the cells.
 #[derive(Clone, Debug)]
@@ -73,7 +73,7 @@ impl Rows {
         Ok(Self { schema: answer.schema(), batches })
     }
 
-    /// The cells as text; NULL is an empty text.
+    /// The cells as text; NULL is an empty string.
     pub fn cells(&self) -> Result<Vec<Vec<String>>> {
         let cells = Cells::new(Arc::clone(&self.schema));
         let mut rows = Vec::new();

@@ -1,6 +1,7 @@
 //! Traces as Arrow tables, the same tables for all formats.
 //!
-//! [`Tables`] pours them into a [`TableSink`], or collects a small one. [`select!`] chooses columns and reads them by name:
+//! [`Tables`] pours them into a [`TableSink`], or collects a small table. [`select!`] selects columns and reads them by
+//! name:
 //!
 #![cfg_attr(feature = "easyprofiler", doc = "```")]
 #![cfg_attr(not(feature = "easyprofiler"), doc = "```ignore")]
@@ -51,14 +52,14 @@ impl<'t> Tables<'t> {
         Self { source: Box::new(source), filter: Filter::default() }
     }
 
-    /// Leaves out rows outside a range of time, as far as that saves work: some may still come.
+    /// Skips rows outside a time range if that saves work; some may still be returned.
     #[must_use]
     pub fn in_range(mut self, range: TimeRange) -> Self {
         self.filter.range = range;
         self
     }
 
-    /// Pours the columns that a sink wants into it, batch by batch, until the sink says stop.
+    /// Pours the columns that a sink requests into it, batch by batch, until the sink stops.
     pub fn pour(&self, sink: &mut dyn TableSink) -> Result<()> {
         self.source.pour(&self.filter, sink)
     }
@@ -74,7 +75,7 @@ impl<'t> Tables<'t> {
         self.pour(&mut Visitor { table, columns, visit })
     }
 
-    /// All rows of one table, in memory: for tables that are known to be small.
+    /// All rows of one table, in memory; use this only for small tables.
     pub fn batches(&self, table: Table) -> Result<Vec<RecordBatch>> {
         let mut sink = Batches::of(Wanted::nothing().and(table, Columns::ALL));
         self.pour(&mut sink)?;
@@ -84,7 +85,7 @@ impl<'t> Tables<'t> {
     /// The number of rows of one table.
     pub fn rows(&self, table: Table) -> Result<u64> {
         let mut rows = 0;
-        // A table comes if any of its columns is wanted.
+        // A table is poured if any of its columns is requested.
         self.for_each(table, Columns::of(&[0]), |batch| rows += batch.num_rows() as u64)?;
         Ok(rows)
     }
@@ -125,9 +126,9 @@ impl Trace {
         Tables::new(self)
     }
 
-    /// Some columns of a table as Arrow's stream of batches, which any library that knows Arrow can take.
+    /// Some columns of a table as an Arrow stream of batches, which any Arrow library can read.
     ///
-    /// A thread of its own reads the trace; it is never more than a few batches ahead.
+    /// A separate thread reads the trace and is never more than a few batches ahead.
     pub fn stream(&self, table: Table, columns: Columns) -> impl RecordBatchReader + Send + use<> {
         let trace = self.clone();
         let batches = Pull::new(move |give| trace.tables().for_each(table, columns, |batch| give(batch.clone())));

@@ -11,9 +11,9 @@ use traceloom_open::{FORMATS, Format, by_id};
 
 use crate::{IntoFlow, OpenOptions, Record, output::Output};
 
-/// A trace that is open: its format is known and its bytes are decompressed.
+/// An open trace: its format is known and its bytes are decompressed.
 ///
-/// Nothing of the file is kept in memory; every method reads it again, through a window of bounded size. Cloning is cheap.
+/// The file is not kept in memory; every method reads it again, through a window of bounded size. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub struct Trace {
     inner: Inner,
@@ -39,12 +39,12 @@ pub fn formats() -> impl Iterator<Item = &'static Descriptor> {
 impl Trace {
     /// Opens a file and detects its format and compression; `-` is standard input.
     ///
-    /// [`OpenOptions`] gives more control.
+    /// [`OpenOptions`] offers more control.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         OpenOptions::new().open(path)
     }
 
-    /// A small trace of a format, made with its writer: to try things on.
+    /// A small sample trace of a format, created with its writer.
     pub fn sample(format: &str) -> Result<Self> {
         let sample = by_id(format)?.sample()?;
         OpenOptions::new().format(format).open_source(sample.file_name, Source::bytes(sample.bytes))
@@ -70,12 +70,12 @@ impl Trace {
         Ok(Self { inner: Inner { path: path.to_owned(), opened, read: options.read.clone() } })
     }
 
-    /// The name under which it was opened.
+    /// The path with which the trace was opened.
     pub fn path(&self) -> &Path {
         &self.inner.path
     }
 
-    /// The column `trace_id` of its tables: made of the contents, so that a copy has the same.
+    /// The `trace_id` of its tables, derived from the contents, so that a copy has the same id.
     #[cfg(feature = "tables")]
     pub fn id(&self) -> u64 {
         self.inner.id
@@ -86,12 +86,12 @@ impl Trace {
         self.erased().descriptor()
     }
 
-    /// Whether it is of this format.
+    /// Whether the trace has this format.
     pub fn is<C: Codec>(&self) -> bool {
         self.format().id == C::FORMAT.id
     }
 
-    /// The reader of its format, which lends one typed record after the other.
+    /// The reader of the format, which lends one typed record after the other.
     ///
     /// The type parameter is in the module of the format, for example `traceloom::easyprofiler::EasyProfiler`.
     pub fn reader<C: Codec>(&self) -> Result<C::Reader> {
@@ -107,8 +107,8 @@ impl Trace {
         &self.inner.opened.source
     }
 
-    /// The same trace; after every read of its bytes, `seen` gets the offset up to which it reached, and may end the
-    /// reading with an error.
+    /// The same trace; after every read of its bytes, `seen` gets the end offset of the read, and may stop reading with
+    /// an error.
     #[must_use]
     pub fn guarded(&self, seen: impl Fn(u64) -> std::io::Result<()> + Send + Sync + 'static) -> Self {
         let mut trace = self.clone();
@@ -116,7 +116,7 @@ impl Trace {
         trace
     }
 
-    /// The compressions around the trace, the outermost first.
+    /// The compressions around the trace, outermost first.
     pub fn layers(&self) -> &[Compression] {
         &self.inner.opened.layers
     }
@@ -126,7 +126,7 @@ impl Trace {
         &self.inner.opened.findings
     }
 
-    /// How the file is read.
+    /// The options for reading the file.
     pub fn options(&self) -> &Options {
         #[cfg(feature = "tables")]
         return &self.inner.options.read;
@@ -161,25 +161,25 @@ impl Trace {
         Ok(self.with_layers(self.located(found)?))
     }
 
-    /// Writes the same bytes again, by way of the records.
+    /// Writes the same bytes again, via the records.
     pub fn rewrite(&self, out: &mut dyn Write) -> Result<Findings> {
         let found = self.write(out, |out| self.erased().rewrite(self.source(), out, self.options()))?;
         Ok(self.with_layers(found))
     }
 
-    /// Writes the same contents in the layout of a clean writer: counts right, no surplus bytes.
+    /// Writes the same contents in the canonical layout: correct counts, no surplus bytes.
     ///
-    /// `variant` is one of [`Descriptor::variants`], such as an older version; the default variant without one.
+    /// `variant` is one of [`Descriptor::variants`], such as an older version; `None` means the default variant.
     pub fn canonical(&self, variant: Option<&str>, out: &mut dyn Write) -> Result<Edited> {
         self.edit(out, |out| self.erased().canonical(self.source(), out, variant, self.options()))
     }
 
-    /// Writes a trace that the tool of its format loads again, and reports what is not in it.
+    /// Repairs the trace so that the format's own tool loads it, and returns the losses.
     pub fn repair(&self, out: &mut dyn Write) -> Result<Edited> {
         self.edit(out, |out| self.erased().repair(self.source(), out, self.options()))
     }
 
-    /// Writes a range of time, or some of the threads, as a trace of the same format.
+    /// Writes a time range or some threads as a trace of the same format.
     pub fn slice(&self, slice: &Slice, out: &mut dyn Write) -> Result<Edited> {
         self.edit(out, |out| self.erased().slice(self.source(), out, slice, self.options()))
     }
@@ -210,7 +210,7 @@ impl Trace {
         &self.inner
     }
 
-    /// Names the file that an error is about.
+    /// Adds the path to an error.
     fn located<T>(&self, outcome: Result<T>) -> Result<T> {
         outcome.map_err(|error| error.in_file(self.path()))
     }
@@ -231,9 +231,9 @@ pub struct Info {
     pub format: &'static Descriptor,
     /// Number of decompressed bytes.
     pub bytes: u64,
-    /// The compressions around the trace, the outermost first.
+    /// The compressions around the trace, outermost first.
     pub layers: Vec<Compression>,
-    /// Version, facts and lists, as the format gives them.
+    /// Version, facts and lists of the format.
     pub contents: traceloom_core::Info,
     /// All problems.
     pub findings: Findings,

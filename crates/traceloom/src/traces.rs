@@ -6,7 +6,7 @@ use traceloom_core::{Edited, Error, Result};
 
 use crate::{OpenOptions, Trace};
 
-/// Several traces: on one time axis, or to be merged.
+/// Several traces, on one time axis or to be merged.
 ///
 /// ```no_run
 /// use traceloom::Traces;
@@ -29,14 +29,14 @@ impl Traces {
         paths.into_iter().map(|path| options.open(path)).collect()
     }
 
-    /// Writes all of them as one trace; they have to be of one format.
+    /// Merges all traces into one; they must have the same format.
     pub fn merge(&self, out: &mut dyn Write) -> Result<Edited> {
         let [first, rest @ ..] = self.traces.as_slice() else {
             return Err(Error::usage("no traces to merge"));
         };
         let format = first.format();
         if let Some(other) = rest.iter().find(|other| other.format().id != format.id) {
-            let message = format!("is {}, the first is {}", other.format().name, format.name);
+            let message = format!("is {}, but the first trace is {}", other.format().name, format.name);
             return Err(Error::usage(message).in_file(other.path()));
         }
         let sources: Vec<_> = self.traces.iter().map(|trace| trace.source().clone()).collect();
@@ -75,14 +75,14 @@ mod tables {
     use crate::tables::Tables;
 
     impl Traces {
-        /// Adds some nanoseconds to the times of a trace, instead of placing it by its clock.
+        /// Adds an offset in nanoseconds to the times of a trace, instead of aligning it by its clock.
         #[must_use]
         pub fn offset(mut self, path: impl Into<PathBuf>, offset_ns: i64) -> Self {
             self.offsets.push(Offset { path: path.into(), offset_ns });
             self
         }
 
-        /// The traces as one set of tables, on one time axis; a trace that was opened twice is in it once.
+        /// The traces as one set of tables, on one time axis; a trace that was opened twice is included once.
         pub fn tables(&self) -> Result<Tables<'static>> {
             Ok(Tables::new(self.set()?))
         }

@@ -45,12 +45,12 @@ unsafe impl Sync for Originals {}
 static ORIGINALS: Originals = Originals(UnsafeCell::new([None; DOMAINS]));
 
 thread_local! {
-    /// Whether a hook runs: what it calls, such as the allocator of a lower domain, is part of it.
+    /// Whether a hook is running; calls from it, such as to the allocator of a lower domain, are not recorded again.
     static IS_BUSY: Cell<bool> = const { Cell::new(false) };
     static THREAD: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Puts the hooks in place.
+/// Installs the hooks.
 pub(super) fn install(_: Python<'_>) {
     for domain in 0..DOMAINS {
         // SAFETY: the caller is attached; the structures live until the hooks are gone.
@@ -65,7 +65,7 @@ pub(super) fn install(_: Python<'_>) {
     }
 }
 
-/// Takes the hooks away; memory that was taken through them is given back as any other.
+/// Removes the hooks; memory that was allocated through them can be freed normally.
 pub(super) fn remove(_: Python<'_>) {
     for domain in 0..DOMAINS {
         // SAFETY: as above. The originals stay known for a thread that is in a hook right now.
@@ -83,7 +83,7 @@ unsafe fn original(context: *mut c_void) -> Allocator {
     unsafe { (*ORIGINALS.0.get())[context as usize].expect("a hook has an original") }
 }
 
-/// Runs a hook, unless this is already inside of one.
+/// Runs a hook, unless one is already running on this thread.
 fn outermost<T>(inner: impl FnOnce() -> T, outer: impl FnOnce() -> T) -> T {
     if IS_BUSY.try_with(|busy| busy.replace(true)).unwrap_or(true) {
         return inner();
@@ -93,7 +93,7 @@ fn outermost<T>(inner: impl FnOnce() -> T, outer: impl FnOnce() -> T) -> T {
     outcome
 }
 
-/// Stores that memory was taken.
+/// Records an allocation.
 fn took(tape: &mut Option<Tape>, context: *mut c_void, address: *mut c_void, size: usize) {
     let Some(tape) = tape.as_mut().filter(|_| !address.is_null()) else { return };
     // SAFETY: the function may be called from anywhere.
@@ -151,10 +151,10 @@ unsafe extern "C" fn realloc(context: *mut c_void, old: *mut c_void, size: usize
         (below.realloc)(below.context, old, size)
     };
     outermost(call, || {
-        // Nobody else may store that the old address was taken again before this has stored that it was given back.
+        // No other thread may record that the old address was allocated again before the free is recorded here.
         let mut tape = tape();
         let address = call();
-        // If there is no memory, the old one stays.
+        // If there is no memory, the old block remains.
         if !address.is_null() {
             gave_back(&mut tape, old);
         }
@@ -170,7 +170,7 @@ unsafe extern "C" fn free(context: *mut c_void, address: *mut c_void) {
         (below.free)(below.context, address);
     };
     outermost(call, || {
-        // Before it is free: another thread may get it at once.
+        // Before the free, because another thread may get the address at once.
         gave_back(&mut tape(), address);
         call();
     });

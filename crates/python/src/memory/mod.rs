@@ -1,6 +1,6 @@
 //! The memory tracer: allocations of the interpreter with Python's stacks, as a Memlyze file.
 //!
-//! Hooks around the allocators store events; a thread that needs no interpreter writes them.
+//! Hooks around the allocators store events; a thread without the interpreter lock writes them.
 
 mod hooks;
 mod shadow;
@@ -21,16 +21,16 @@ use self::{
 };
 use crate::error::detached;
 
-/// Chunks of events that wait for the writer.
+/// Max number of chunks of events that wait for the writer.
 const WAITING_CHUNKS: usize = 64;
 
-/// Starts to record allocations.
+/// Starts recording allocations.
 ///
-/// `own` is the folder of this package, whose frames are left out.
+/// `own` is the folder of this package, whose frames are omitted.
 #[pyfunction]
 pub(crate) fn memory_start(py: Python<'_>, path: PathBuf, own: String) -> PyResult<()> {
     if tape().is_some() {
-        return Err(PyRuntimeError::new_err("memory is being traced already"));
+        return Err(PyRuntimeError::new_err("memory is already being traced"));
     }
     let (sender, receiver) = sync_channel(WAITING_CHUNKS);
     let nodes = Arc::new(Mutex::new(Vec::new()));
@@ -55,10 +55,10 @@ pub(crate) fn memory_stop(py: Python<'_>) -> PyResult<()> {
     })
 }
 
-/// Forgets the recording in the child of a fork, which has no writer.
+/// Discards the recording in the child of a fork, which has no writer.
 #[pyfunction]
 pub(crate) fn memory_abandon(py: Python<'_>) -> PyResult<()> {
-    // A thread that is not in the child may have held the lock.
+    // A thread that does not exist in the child may have held the lock.
     let Ok(mut tape) = TAPE.try_lock() else { return Ok(()) };
     let Some(running) = tape.take() else { return Ok(()) };
     drop(tape);
@@ -67,7 +67,7 @@ pub(crate) fn memory_abandon(py: Python<'_>) -> PyResult<()> {
     shadow::remove(py)
 }
 
-/// The garbage collector ran.
+/// Records a garbage collection.
 #[pyfunction]
 pub(crate) fn memory_gc(objects: u64) {
     if let Some(tape) = &mut *tape() {
@@ -75,7 +75,7 @@ pub(crate) fn memory_gc(objects: u64) {
     }
 }
 
-/// The program marks a moment.
+/// Records a marker.
 #[pyfunction]
 pub(crate) fn memory_marker(name: String) {
     if let Some(tape) = &mut *tape() {

@@ -1,4 +1,4 @@
-//! The Python stack of each thread, kept up to date by a profile function, because an allocator must not ask for it.
+//! The Python stack of each thread, kept up to date by a profile function, because an allocator must not query it.
 
 #![allow(unsafe_code)]
 
@@ -9,13 +9,13 @@ use pyo3::{ffi, prelude::*, types::PyCFunction};
 use super::tape::{Place, Tape};
 use crate::callback::{CALL, Function, Object, PyEval_SetProfile, PyFrame, RETURN};
 
-/// A frame that runs or waits for one that it called.
+/// A frame that is running or waits for a call.
 struct Frame {
     frame: PyFrame,
     code: usize,
-    /// The node of its caller, once somebody asked.
+    /// The node of its caller, once it was needed.
     below: Option<u32>,
-    /// Where it was when somebody asked last, and its node then.
+    /// Its position when it was last needed, and its node at that time.
     last: (i32, u32),
 }
 
@@ -33,7 +33,7 @@ unsafe extern "C" {
 /// Follows this thread and all that start later.
 pub(super) fn install(py: Python<'_>) -> PyResult<()> {
     let entered = PyCFunction::new_closure(py, None, None, |arguments, _| -> PyResult<()> {
-        // A new thread calls its profile function for its first frame; from then on the C function takes over.
+        // A new thread calls its profile function for its first frame; then the C function takes over.
         if arguments.get_item(1)?.extract::<&str>()? == "call" {
             push(arguments.get_item(0)?.as_ptr().cast());
         }
@@ -46,7 +46,7 @@ pub(super) fn install(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// Follows nothing any more.
+/// Stops tracking.
 pub(super) fn remove(py: Python<'_>) -> PyResult<()> {
     set_profile(py, None);
     _ = STACK.try_with(|stack| stack.borrow_mut().clear());
@@ -58,7 +58,7 @@ fn set_profile(_: Python<'_>, function: Option<Function>) {
     unsafe { PyEval_SetProfile(function, std::ptr::null_mut()) }
 }
 
-/// Takes in the frames that run already.
+/// Adds the frames that are already running.
 fn follow_running(_: Python<'_>) {
     let mut frames = Vec::new();
     // SAFETY: the caller is attached; each function gives a new reference or null. A frame that runs outlives the reference.

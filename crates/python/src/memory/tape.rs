@@ -1,4 +1,4 @@
-//! The events that hooks store, in one order for all threads: an address may be freed by another thread than took it.
+//! The events that hooks store, in one order for all threads, because another thread may free an address.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc::SyncSender},
@@ -7,7 +7,7 @@ use std::{
 
 use hashbrown::HashMap;
 
-/// Events that are handed over together.
+/// Number of events per chunk.
 const CHUNK: usize = 4096;
 
 /// Something that happened.
@@ -26,7 +26,7 @@ pub(super) enum What {
     Marker(String),
 }
 
-/// A call in a tree of calls; its number is its place in the list plus one, and 0 is the root.
+/// A call in a tree of calls; its number is its index in the list plus one, and 0 is the root.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) parent: u32,
@@ -41,7 +41,7 @@ pub(super) struct Place {
     pub(super) function: String,
 }
 
-/// A call: its caller, its code and where it is in that.
+/// A call: its caller, its code and the position in it.
 pub(super) type Call = (u32, usize, i32);
 
 /// A running recording.
@@ -71,12 +71,12 @@ impl Tape {
         Self { sender, events: Vec::with_capacity(CHUNK), calls: HashMap::new(), nodes, clock, writer }
     }
 
-    /// The node of a call, if it was met before.
+    /// The node of a call, if it exists.
     pub(super) fn known(&self, call: Call) -> Option<u32> {
         self.calls.get(&call).copied()
     }
 
-    /// Makes the node of a call.
+    /// Creates the node of a call.
     pub(super) fn add(&mut self, call: Call, place: Arc<Place>, line: u32) -> u32 {
         let mut nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
         nodes.push(Node { parent: call.0, place, line });
@@ -101,7 +101,7 @@ impl Tape {
         self.put(What::Marker(name));
     }
 
-    /// Hands over what is left, and gives the writer.
+    /// Sends the remaining events, and returns the writer.
     pub(super) fn finish(self) -> JoinHandle<traceloom::Result<()>> {
         _ = self.sender.send(self.events);
         self.writer
@@ -110,7 +110,7 @@ impl Tape {
     fn put(&mut self, what: What) {
         self.events.push(Event { at: self.clock.raw(), what });
         if self.events.len() == CHUNK {
-            // A writer that failed says why at the end.
+            // A failed writer reports its error at the end.
             _ = self.sender.send(std::mem::replace(&mut self.events, Vec::with_capacity(CHUNK)));
         }
     }

@@ -1,4 +1,4 @@
-//! Makes a Memlyze file of events.
+//! Writes events to a Memlyze file.
 
 use std::{
     path::PathBuf,
@@ -24,9 +24,9 @@ pub(super) struct Writing {
     start: u64,
     start_us: u64,
     composer: Composer,
-    /// Addresses that were taken during the recording: a free of another one means nothing.
+    /// Addresses allocated during the recording; frees of others are ignored.
     live: HashSet<usize>,
-    /// The stacks of nodes, as far as they were asked for.
+    /// The stacks of nodes that were needed so far.
     stacks: Vec<Option<u64>>,
 }
 
@@ -72,7 +72,7 @@ impl Writing {
         let (mut calls, mut next) = (Vec::new(), node);
         while let Some(node) = next.checked_sub(1).and_then(|index| nodes.get(index as usize)) {
             let is_own = node.place.file.starts_with(&self.own);
-            // What runs a program for us is not part of the program.
+            // The module that runs a program is not part of the program.
             if is_own && !calls.is_empty() {
                 break;
             }

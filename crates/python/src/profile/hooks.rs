@@ -1,4 +1,4 @@
-//! The callbacks that CPython calls: those of `sys.monitoring` from 3.12 on, and those of `trace` before.
+//! The callbacks for CPython: from `sys.monitoring` since 3.12, and from `trace` before.
 
 #![allow(unsafe_code)]
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::callback::Object;
 
-/// What is recorded besides calls of functions in Python.
+/// What to record in addition to calls of Python functions.
 #[derive(Clone, Copy)]
 pub(super) struct Wanted {
     pub(super) lines: bool,
@@ -20,7 +20,7 @@ pub(super) struct Wanted {
     pub(super) builtins: bool,
 }
 
-/// The events of `sys.monitoring`, and what is called for them.
+/// The events of `sys.monitoring`, and their callbacks.
 const CALLS: &[(&str, ffi::PyCFunctionFast)] = &[
     ("PY_START", on_code::<ENTER>),
     ("PY_RESUME", on_code::<ENTER>),
@@ -77,10 +77,10 @@ pub(super) fn remove(py: Python<'_>) -> PyResult<()> {
     monitoring.call_method1("free_tool_id", (&tool,)).map(drop)
 }
 
-/// A function of Python with as little around it as CPython allows.
+/// A Python function with the least overhead that CPython allows.
 fn callable(py: Python<'_>, function: ffi::PyCFunctionFast) -> PyResult<Bound<'_, PyAny>> {
     const NAME: &CStr = c"traceloom";
-    // CPython keeps the address; a recording leaves a few hundred bytes.
+    // CPython keeps the address, so a recording leaks a few hundred bytes.
     let definition = Box::leak(Box::new(ffi::PyMethodDef {
         ml_name: NAME.as_ptr(),
         ml_meth: ffi::PyMethodDefPointer { PyCFunctionFast: function },
@@ -122,7 +122,7 @@ unsafe extern "C" fn on_native<const WHAT: u32>(_: Object, arguments: *mut Objec
 }
 
 unsafe extern "C" {
-    /// The type of built-in methods that know their class; the limited API does not declare it.
+    /// The type of built-in methods that have a class; the limited API does not declare it.
     static mut PyCMethod_Type: ffi::PyTypeObject;
 }
 

@@ -1,6 +1,6 @@
 //! The profiler: lines and calls of a Python program as a NYTProf file.
 //!
-//! A callback stores sixteen bytes; a thread that needs no interpreter makes stacks, sums and records of them.
+//! A callback stores sixteen bytes; a thread without the interpreter lock computes stacks, sums and records from them.
 
 mod book;
 mod hooks;
@@ -30,10 +30,10 @@ use crate::{
     output::written,
 };
 
-/// Chunks of events that wait for the writer; a program that is faster waits for it.
+/// Max number of chunks of events that wait for the writer; a faster program waits.
 const WAITING_CHUNKS: usize = 64;
 
-/// What a profile is to be, as attributes of a Python object.
+/// Options of a profile, as attributes of a Python object.
 #[derive(FromPyObject)]
 pub(crate) struct Order {
     output: PathBuf,
@@ -43,13 +43,13 @@ pub(crate) struct Order {
     timer: Option<Py<PyAny>>,
 }
 
-/// Starts to record lines and calls of all threads.
+/// Starts recording lines and calls of all threads.
 ///
-/// `own` is the folder of this package, whose frames are left out.
+/// `own` is the folder of this package, whose frames are omitted.
 #[pyfunction]
 pub(crate) fn profile_start(py: Python<'_>, order: Order, own: String) -> PyResult<()> {
     if session::is_running(py) {
-        return Err(PyRuntimeError::new_err("a profile is being recorded already"));
+        return Err(PyRuntimeError::new_err("a profile is already being recorded"));
     }
     let Order { output, application, lines, builtins, timer } = order;
     let wanted = Wanted { lines, builtins };
@@ -80,7 +80,7 @@ pub(crate) fn profile_stop(py: Python<'_>) -> PyResult<()> {
     })
 }
 
-/// Forgets the recording in the child of a fork, which has no writer.
+/// Discards the recording in the child of a fork, which has no writer.
 #[pyfunction]
 pub(crate) fn profile_abandon(py: Python<'_>) -> PyResult<()> {
     if session::is_running(py) {
@@ -90,7 +90,7 @@ pub(crate) fn profile_abandon(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// Writes a profile again as another format.
+/// Converts a profile to another format.
 #[pyfunction]
 pub(crate) fn profile_convert(py: Python<'_>, from: PathBuf, to: PathBuf, format: &str) -> PyResult<()> {
     detached(py, || {

@@ -1,6 +1,6 @@
-//! What callbacks write to.
+//! The state that callbacks write to.
 //!
-//! Everything here is touched only by a thread that holds the interpreter, which is the lock.
+//! Everything here is accessed only by a thread that holds the interpreter lock.
 
 use std::{
     cell::{Cell, UnsafeCell},
@@ -14,17 +14,17 @@ use pyo3::{ffi, prelude::*, types::PyType};
 
 use super::timer::{Timer, ask};
 
-/// Events that are handed over together.
+/// Number of events per chunk.
 const CHUNK: usize = 4096;
 
-/// Something that happened in a thread.
+/// An event in a thread.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Event {
-    /// Raw time since the event before, without what the profiler took.
+    /// Raw time since the previous event, without the overhead of the profiler.
     pub(super) elapsed: u64,
     /// Number of the code.
     pub(super) code: u32,
-    /// The line that begins, or [`ENTER`], [`ENTER_NATIVE`] or [`LEAVE`].
+    /// The line that starts, or [`ENTER`], [`ENTER_NATIVE`] or [`LEAVE`].
     pub(super) step: u32,
 }
 
@@ -38,20 +38,20 @@ pub(super) const ENTER_NATIVE: u32 = u32::MAX - 2;
 /// The highest line that an event can hold.
 pub(super) const MAX_LINE: u32 = u32::MAX - 3;
 
-/// What the writer receives.
+/// A message to the writer.
 pub(super) enum Message {
-    /// A thread begins; threads are numbered from 0.
+    /// A thread starts; threads are numbered from 0.
     Thread { id: u32, unix_seconds: f64 },
     /// Events of a thread.
     Events { thread: usize, events: Vec<Event> },
-    /// The recording is over; raw time that the profiler took.
+    /// The recording ended; raw time of the overhead of the profiler.
     End { overhead: u64 },
 }
 
-/// A code object or a function that is not written in Python, as far as a file tells about it.
+/// The properties of a code object or a function that is not written in Python that a file contains.
 #[derive(Clone, Debug)]
 pub(super) struct Code {
-    /// None if it is not written in Python.
+    /// `None` if it is not written in Python.
     pub(super) file: Option<String>,
     pub(super) module: String,
     pub(super) name: String,
@@ -73,7 +73,7 @@ pub(super) type Codes = Vec<Code>;
 pub(super) struct Session {
     sender: SyncSender<Message>,
     codes: Arc<Mutex<Codes>>,
-    /// Numbers by address; that of an object is kept from being used again.
+    /// Numbers by address; objects are kept alive so that their addresses are not reused.
     numbers: HashMap<usize, Option<u32>>,
     kept: Vec<Py<PyAny>>,
     timer: Timer,
@@ -82,12 +82,12 @@ pub(super) struct Session {
     writer: JoinHandle<traceloom::Result<()>>,
 }
 
-/// What a thread has recorded and not yet handed over. It stays allocated, because the thread keeps its address.
+/// Events of a thread that were not sent yet. It stays allocated, because the thread keeps its address.
 struct Thread {
-    /// Whether it belongs to the session that runs.
+    /// Whether it belongs to the current session.
     is_open: bool,
     number: usize,
-    /// When the last callback ended.
+    /// End time of the last callback.
     last: u64,
     overhead: u64,
     last_code: Numbered,
@@ -95,22 +95,22 @@ struct Thread {
     events: Vec<Event>,
 }
 
-/// An address, and the number of the code there, or none if it is our own.
+/// An address, and the number of the code there; `None` if it is our own code.
 #[derive(Clone, Copy, Default)]
 struct Numbered {
     address: usize,
     number: Option<u32>,
 }
 
-/// What a number is wanted for.
+/// An object that needs a number.
 #[derive(Clone, Copy)]
 struct Callee {
-    /// What identifies it: itself, or the C function of an object that may be one of many.
+    /// Its identity: the object itself, or the C function of a bound method.
     address: usize,
     object: *mut ffi::PyObject,
 }
 
-/// A value that only a thread with the interpreter touches.
+/// A value that is accessed only with the interpreter lock.
 struct Attached<T>(UnsafeCell<T>);
 
 #[allow(unsafe_code)]
@@ -123,7 +123,7 @@ thread_local! {
     static CURRENT: Cell<*mut Thread> = const { Cell::new(std::ptr::null_mut()) };
 }
 
-/// The session, for as long as nothing else of Python runs.
+/// The session, as long as no other Python code runs.
 #[allow(unsafe_code)]
 fn session<'s>(_: Python<'_>) -> &'s mut Option<Session> {
     // SAFETY: the caller is attached, and no function of this module keeps the reference while it calls another one.
@@ -141,7 +141,7 @@ impl Session {
         Self { sender, codes, numbers: HashMap::new(), kept: Vec::new(), timer, own, threads: Vec::new(), writer }
     }
 
-    /// Takes the current thread in.
+    /// Adds the current thread.
     #[cold]
     fn open_thread(&mut self, thread: *mut Thread, now: u64) -> *mut Thread {
         let fresh = Thread {
@@ -161,7 +161,7 @@ impl Session {
         thread
     }
 
-    /// Gives a code its number, or none if it is our own.
+    /// The number of a code; `None` if it is our own code.
     fn add(&mut self, callee: Callee, code: Bound<'_, PyAny>, about: Code) -> Option<u32> {
         let is_own = about.file.as_ref().is_some_and(|file| file.starts_with(&self.own));
         let number = (!is_own).then(|| {
@@ -177,7 +177,8 @@ impl Session {
     }
 }
 
-/// The number of a callee, or none for our own. Describing one may run other threads, so no reference is kept over it.
+/// The number of a callee; `None` for our own code. Describing a callee may run other threads, so no reference is held
+/// meanwhile.
 #[cold]
 fn number_of(py: Python<'_>, callee: Callee) -> Option<u32> {
     if let Some(known) = session(py).as_ref()?.numbers.get(&callee.address) {
@@ -203,7 +204,7 @@ fn borrowed(py: Python<'_>, object: *mut ffi::PyObject) -> Bound<'_, PyAny> {
     unsafe { Bound::from_borrowed_ptr(py, object) }
 }
 
-/// Stores that a frame of a code is entered or left, or that a line of it begins.
+/// Records that a frame of a code is entered or left, or that a line of it starts.
 #[inline]
 #[allow(unsafe_code)]
 pub(super) fn record(py: Python<'_>, code: *mut ffi::PyObject, step: u32) {
@@ -216,7 +217,7 @@ pub(super) fn record(py: Python<'_>, code: *mut ffi::PyObject, step: u32) {
     store(py, thread, Step { now, code: fresh.number, step });
 }
 
-/// Stores that a code calls a function that is not written in Python, or that it returned.
+/// Records that a code calls a function that is not written in Python, or that it returned.
 #[inline]
 #[allow(unsafe_code)]
 pub(super) fn record_native(
@@ -237,7 +238,7 @@ pub(super) fn record_native(
     store(py, thread, Step { now, code: fresh.number, step });
 }
 
-/// The record of this thread, and the time; none if nothing is recorded.
+/// The record of this thread, and the time; `None` if nothing is being recorded.
 #[inline]
 #[allow(unsafe_code)]
 fn current(py: Python<'_>) -> Option<(*mut Thread, u64)> {
@@ -277,10 +278,10 @@ fn store(py: Python<'_>, thread: *mut Thread, Step { now, code, step }: Step) {
     thread.events.push(Event { elapsed: now.saturating_sub(thread.last), code, step });
     if thread.events.len() == CHUNK {
         let events = std::mem::replace(&mut thread.events, Vec::with_capacity(CHUNK));
-        // A writer that failed says why at the end.
+        // A failed writer reports its error at the end.
         _ = running.sender.send(Message::Events { thread: thread.number, events });
     }
-    // A timer of Python decides alone what counts.
+    // With a Python timer, the overhead is not subtracted.
     thread.last = if let Timer::Counter(clock) = &running.timer { clock.raw() } else { now };
     thread.overhead += thread.last.saturating_sub(now);
 }
@@ -289,13 +290,13 @@ pub(super) fn is_running(py: Python<'_>) -> bool {
     session(py).is_some()
 }
 
-/// Begins; the current thread is the first one.
+/// Starts a session; the current thread is the first one.
 pub(super) fn begin(py: Python<'_>, fresh: Session) {
     *session(py) = Some(fresh);
     current(py);
 }
 
-/// Ends, hands over what is left, and gives the writer.
+/// Ends the session, sends the remaining events, and returns the writer.
 #[allow(unsafe_code)]
 pub(super) fn end(py: Python<'_>) -> Option<JoinHandle<traceloom::Result<()>>> {
     let session = session(py).take()?;
@@ -312,7 +313,7 @@ pub(super) fn end(py: Python<'_>) -> Option<JoinHandle<traceloom::Result<()>>> {
     Some(session.writer)
 }
 
-/// Forgets the session in the child of a fork: its writer runs in the parent.
+/// Discards the session in the child of a fork, because its writer runs in the parent.
 #[allow(unsafe_code)]
 pub(super) fn abandon(py: Python<'_>) {
     let Some(session) = session(py).take() else { return };
@@ -347,7 +348,7 @@ fn describe(code: &Bound<'_, PyAny>) -> PyResult<Code> {
         last_line = last_line.max(line.unwrap_or(0));
     }
     let mut file = text("co_filename")?;
-    // A module that is frozen into the interpreter says where its source lies.
+    // A module that is frozen into the interpreter contains the path of its source.
     if file.starts_with("<frozen ") {
         file = global(code.py(), "__file__").unwrap_or(file);
     }
@@ -360,7 +361,7 @@ fn describe(code: &Bound<'_, PyAny>) -> PyResult<Code> {
     })
 }
 
-/// A variable of the module whose code runs.
+/// A variable of the module of the running code.
 #[allow(unsafe_code)]
 fn global(py: Python<'_>, name: &str) -> Option<String> {
     // SAFETY: the function gives a borrowed dictionary of the frame that runs, or null where none does.

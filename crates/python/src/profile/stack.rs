@@ -6,18 +6,19 @@ use super::session::{ENTER, ENTER_NATIVE, Event, LEAVE};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
     pub(super) code: u32,
-    /// The line that runs; 0 before the first one. A function that is not written in Python runs in the line of its caller.
+    /// The current line; 0 before the first one. A function that is not written in Python runs in the line of its
+    /// caller.
     pub(super) line: u32,
     /// The code that the line is in.
     pub(super) line_code: u32,
-    /// Whether the line was counted: a call interrupted it.
+    /// Whether the line was already counted, because a call interrupted it.
     is_counted: bool,
-    /// Whether it was entered while nobody looked.
+    /// Whether it was entered before the recording started.
     is_base: bool,
-    /// The ticks of the thread when it was entered, and those of the calls in it.
+    /// The ticks of the thread at entry, and the ticks of the calls in it.
     entered: u64,
     inner: u64,
-    /// Calls of the same code around it.
+    /// Number of enclosing calls of the same code.
     recursion: u32,
 }
 
@@ -31,11 +32,11 @@ pub(super) struct Spent {
     pub(super) is_discounted: bool,
 }
 
-/// A call that ended.
+/// A finished call.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call {
     pub(super) code: u32,
-    /// Its caller, unless it is the outermost call of the thread.
+    /// The caller, unless it is the outermost call of the thread.
     pub(super) caller: Option<Frame>,
     pub(super) depth: u32,
     pub(super) incl: u64,
@@ -43,7 +44,7 @@ pub(super) struct Call {
     pub(super) recursion: u32,
 }
 
-/// Receives what happens in a thread.
+/// Receives the events of a thread.
 pub(super) trait Visitor {
     fn spend(&mut self, spent: Spent) -> traceloom::Result<()>;
     fn enter(&mut self, caller: Option<Frame>) -> traceloom::Result<()>;
@@ -54,18 +55,18 @@ pub(super) trait Visitor {
 #[derive(Debug, Default)]
 pub(super) struct Stack {
     frames: Vec<Frame>,
-    /// Frames of each code.
+    /// Number of frames of each code.
     active: Vec<u32>,
-    /// Frames that were entered while somebody looked.
+    /// Number of frames entered during the recording.
     depth: u32,
     /// Raw time so far.
     raw: u64,
-    /// Ticks that lines got so far.
+    /// Ticks assigned to lines so far.
     ticks: u64,
 }
 
 impl Stack {
-    /// Takes one event; `ticks_of` converts raw time since the start.
+    /// Processes one event; `ticks_of` converts raw time since the start.
     pub(super) fn step(
         &mut self,
         event: Event,
@@ -106,7 +107,7 @@ impl Stack {
         }
     }
 
-    /// Ends everything that has not ended.
+    /// Ends all open calls.
     pub(super) fn finish(&mut self, visitor: &mut impl Visitor) -> traceloom::Result<()> {
         while !self.frames.is_empty() {
             self.pop(visitor)?;
@@ -119,7 +120,7 @@ impl Stack {
         self.raw
     }
 
-    /// Gives the time since the last event to the line that runs.
+    /// Assigns the time since the last event to the current line.
     fn spend(&mut self, now: u64, visitor: &mut impl Visitor) -> traceloom::Result<()> {
         let ticks = now.saturating_sub(self.ticks);
         self.ticks = now.max(self.ticks);
@@ -161,7 +162,7 @@ impl Stack {
         Ok(())
     }
 
-    /// Makes the top of the stack a frame of this code.
+    /// Unwinds the stack until its top is a frame of this code.
     fn expect(&mut self, code: u32, visitor: &mut impl Visitor) -> traceloom::Result<()> {
         if self.frames.last().is_some_and(|top| top.code == code) {
             return Ok(());

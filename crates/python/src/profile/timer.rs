@@ -1,12 +1,12 @@
-//! Where times come from.
+//! Sources of times.
 
 use pyo3::prelude::*;
 
 /// A source of raw times.
 pub(super) enum Timer {
-    /// The counter of the processor.
+    /// The processor counter.
     Counter(quanta::Clock),
-    /// A function that gives nanoseconds.
+    /// A function that returns nanoseconds.
     Python(Py<PyAny>),
 }
 
@@ -30,7 +30,8 @@ impl Scale {
     }
 }
 
-/// Asks a function of Python, which may run other threads; what it raises is reported, and the time is unknown.
+/// Calls a Python function, which may run other threads; if it raises an exception, it is reported and the time is
+/// unknown.
 #[cold]
 pub(super) fn ask(py: Python<'_>, timer: &Py<PyAny>) -> Option<u64> {
     let asked = timer.call0(py).and_then(|time| time.extract::<u64>(py));

@@ -14,11 +14,11 @@ use crate::callback::{
     C_CALL, C_EXCEPTION, C_RETURN, CALL, LINE, Object, PyEval_SetProfile, PyEval_SetTrace, PyFrame, RETURN,
 };
 
-/// Starts the callbacks, for this thread and those that start later.
+/// Starts the callbacks for this thread and threads that start later.
 pub(super) fn install(py: Python<'_>, wanted: Wanted) -> PyResult<()> {
     let threading = py.import("threading")?;
     let entered = PyCFunction::new_closure(py, None, None, move |arguments, _| -> PyResult<()> {
-        // A new thread calls its function for its first frame; from then on the C functions take over.
+        // A new thread calls its function for its first frame; then the C functions take over.
         if arguments.get_item(1)?.extract::<&str>()? == "call" {
             record(arguments.py(), arguments.get_item(0)?.getattr("f_code")?.as_ptr(), ENTER);
         }
