@@ -1,4 +1,4 @@
-/* What a call costs in C, as cost.rs measures it in Rust: processor time of bursts, the writer running. */
+/* The cost of a call in C, measured as in cost.rs: processor time of bursts while the writer runs. */
 #include <cnanolog.h>
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #   target_link_libraries(app PRIVATE traceloom::easy_profiler)  # <easy/profiler.h>, with BUILD_WITH_EASY_PROFILER
 #   target_link_libraries(app PRIVATE traceloom::record)         # <traceloom.h>
 #
-# The file lies in PREFIX/lib/cmake/traceloom. TRACELOOM_SHARED chooses the shared library.
+# This file is in PREFIX/lib/cmake/traceloom. Set TRACELOOM_SHARED to use the shared library.
 if(TARGET traceloom::record)
   return()
 endif()

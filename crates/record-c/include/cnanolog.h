@@ -1,8 +1,8 @@
-/* CNanoLog's functions and macros, on Traceloom's recorder: change the include path and the library, and nothing else.
+/* CNanoLog's functions and macros, implemented by Traceloom's recorder: change only the include path and the library.
  *
- * The log is the one that CNanoLog 1.0.7 writes, so that its decompressor reads it; `traceloom log` does, too. Everything
- * that was logged is in it, also after exit() without cnanolog_shutdown(). traceloom.h has what CNanoLog lacks: filters,
- * flush, a crash handler. */
+ * The log has the format of CNanoLog 1.0.7, so its decompressor can read it, and so can `traceloom log`. All entries are
+ * written, even if the program calls exit() without cnanolog_shutdown(). traceloom.h adds features that CNanoLog lacks:
+ * filters, flush, a crash handler. */
 #ifndef CNANOLOG_H
 #define CNANOLOG_H
 
@@ -33,10 +33,10 @@ typedef struct {
     const char *text_pattern; /* NULL for CNANOLOG_DEFAULT_PATTERN */
 } cnanolog_rotation_config_t;
 
-/* %t time, %T short time, %d date, %D time of day, %l level, %L its letter, %f file, %n line, %m message */
+/* %t time, %T short time, %d date, %D time of day, %l level, %L first letter of the level, %f file, %n line, %m message */
 #define CNANOLOG_DEFAULT_PATTERN "[%t] [%l] [%f:%n] %m"
 
-/* These return 0, or -1 with a reason in traceloom_error(). */
+/* These return 0, or -1 on failure; traceloom_error() returns the reason. */
 int cnanolog_init(const char *log_file_path);
 int cnanolog_init_ex(const cnanolog_rotation_config_t *config);
 int cnanolog_set_writer_affinity(int core_id);
@@ -66,7 +66,7 @@ typedef enum {
 
 #define CNANOLOG_MAX_CUSTOM_LEVELS 64
 
-/* For programs that were compiled with CNanoLog's own header; the second one exists on x86-64. */
+/* For programs that were compiled with CNanoLog's own header; the second one exists only on x86-64. */
 uint32_t _cnanolog_register_site(cnanolog_level_t level, const char *filename, uint32_t line_number, const char *format,
                                  uint8_t num_args, const uint8_t *arg_types, const char *text_pattern);
 void _cnanolog_log_binary(uint32_t log_id, uint8_t num_args, const uint8_t *arg_types, ...);
@@ -75,7 +75,7 @@ void _cnanolog_log_binary(uint32_t log_id, uint8_t num_args, const uint8_t *arg_
 }
 #endif
 
-/* A format as of printf, and up to 50 arguments. */
+/* A printf format, and up to 50 arguments. */
 #define LOG_INFO(...) CNANOLOG_LOG(LOG_LEVEL_INFO, __VA_ARGS__)
 #define LOG_WARN(...) CNANOLOG_LOG(LOG_LEVEL_WARN, __VA_ARGS__)
 #define LOG_ERROR(...) CNANOLOG_LOG(LOG_LEVEL_ERROR, __VA_ARGS__)
@@ -84,15 +84,15 @@ void _cnanolog_log_binary(uint32_t log_id, uint8_t num_args, const uint8_t *arg_
 #define CNANOLOG_LOG0(level, format) CNANOLOG_LOG(level, format)
 #define CNANOLOG_LOG_ARGS(level, ...) CNANOLOG_LOG(level, __VA_ARGS__)
 
-/* The same with another pattern where the log is text. */
+/* The same with another pattern, for text logs. */
 #define LOG_INFO_FMT(text_pattern, ...) CNANOLOG_LOG_ARGS_FMT(LOG_LEVEL_INFO, text_pattern, __VA_ARGS__)
 #define LOG_WARN_FMT(text_pattern, ...) CNANOLOG_LOG_ARGS_FMT(LOG_LEVEL_WARN, text_pattern, __VA_ARGS__)
 #define LOG_ERROR_FMT(text_pattern, ...) CNANOLOG_LOG_ARGS_FMT(LOG_LEVEL_ERROR, text_pattern, __VA_ARGS__)
 #define LOG_DEBUG_FMT(text_pattern, ...) CNANOLOG_LOG_ARGS_FMT(LOG_LEVEL_DEBUG, text_pattern, __VA_ARGS__)
 #define CNANOLOG_LOG_ARGS_FMT(level, text_pattern, ...) TRACELOOM_LOG_AS((int)(level), text_pattern, __VA_ARGS__)
 
-/* The names in the document of the format, with the types of the arguments: i, s, d. Types are found without them.
- * A program that has such names of its own defines CNANOLOG_NO_DOCUMENT_NAMES. */
+/* The names from the format's documentation, with the types of the arguments as suffixes (i, s, d), which are ignored.
+ * If a program uses these names for something else, it defines CNANOLOG_NO_DOCUMENT_NAMES. */
 #ifndef CNANOLOG_NO_DOCUMENT_NAMES
 #define log_info(...) LOG_INFO(__VA_ARGS__)
 #define log_warn(...) LOG_WARN(__VA_ARGS__)

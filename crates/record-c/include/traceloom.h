@@ -1,12 +1,12 @@
-/* The recorder for C (C11) and C++ (C++11): logs, spans, frames, events and values at the price of a clock read.
+/* The recorder for C (C11) and C++ (C++11): logs, spans, frames, events and values at the cost of a clock read.
  *
  *     traceloom_options_t options = {.clog = "app.clog", .prof = "app.prof"};
  *     traceloom_start(&options);
  *     TRACELOOM_SPAN("load");                          ends with its block
  *     TRACELOOM_INFO("took %d of %s", count, name);
  *
- * Everything that was recorded is written when the program ends by exit; traceloom_stop() writes it before. Names and formats
- * of a call are those of its first run. See docs/recording.md. */
+ * Everything that was recorded is written when the program calls exit; traceloom_stop() writes it earlier. The name or format
+ * of a call site is fixed at its first execution. See docs/recording.md. */
 #ifndef TRACELOOM_H
 #define TRACELOOM_H
 
@@ -23,19 +23,19 @@
 #define TRACELOOM_LEVEL_ERROR 2
 #define TRACELOOM_LEVEL_DEBUG 3
 
-/* A format as of printf, and up to 50 arguments. */
+/* A printf format, and up to 50 arguments. */
 #define TRACELOOM_INFO(...) TRACELOOM_LOG(TRACELOOM_LEVEL_INFO, __VA_ARGS__)
 #define TRACELOOM_WARN(...) TRACELOOM_LOG(TRACELOOM_LEVEL_WARN, __VA_ARGS__)
 #define TRACELOOM_ERROR(...) TRACELOOM_LOG(TRACELOOM_LEVEL_ERROR, __VA_ARGS__)
 #define TRACELOOM_DEBUG(...) TRACELOOM_LOG(TRACELOOM_LEVEL_DEBUG, __VA_ARGS__)
-/* At a level of your own; see traceloom_level(). */
+/* At a custom level; see traceloom_level(). */
 #define TRACELOOM_LOG(level, ...) TRACELOOM_LOG_AS(level, 0, __VA_ARGS__)
 
 /* ---- Spans, frames, events, values --------------------------------------------------------------------------------- */
 
 /* A span until the end of this block. */
 #define TRACELOOM_SPAN(name) TRACELOOM_SPAN_TEXT(name, 0)
-/* The same with a text of its own. */
+/* The same with a text. */
 #define TRACELOOM_SPAN_TEXT(name, text)                                                                                \
     static traceloom_site_t TRACELOOM_LINE(traceloom_site_) = TRACELOOM_SITE(name);                                    \
     uint64_t TRACELOOM_LINE(traceloom_span_) __attribute__((cleanup(traceloom_span_cleanup), unused)) =                \
@@ -47,7 +47,7 @@
     traceloom_frame_t TRACELOOM_LINE(traceloom_frame_) __attribute__((cleanup(traceloom_frame_cleanup), unused)) = {   \
         &TRACELOOM_LINE(traceloom_site_), traceloom_frame_begin(&TRACELOOM_LINE(traceloom_site_))}
 
-/* A moment, with a text of its own or without. */
+/* An event, with or without a text. */
 #define TRACELOOM_EVENT(name) TRACELOOM_EVENT_TEXT(name, 0)
 #define TRACELOOM_EVENT_TEXT(name, text)                                                                               \
     do {                                                                                                               \
@@ -96,7 +96,7 @@ typedef struct {
 
 static inline void traceloom_frame_cleanup(traceloom_frame_t *frame) { traceloom_frame_end(frame->site, frame->number); }
 
-/* Formats, levels and patterns need not be constants: those of the first run are taken. */
+/* Formats, levels and patterns need not be constants; those of the first execution are used. */
 static inline void traceloom_describe(traceloom_site_t *site, int level, const char *pattern, const char *format) {
     if (__builtin_expect(__atomic_load_n(&site->name, __ATOMIC_ACQUIRE) == 0, 0)) {
         site->level = (uint8_t)level;
@@ -105,7 +105,7 @@ static inline void traceloom_describe(traceloom_site_t *site, int level, const c
     }
 }
 
-/* Few words stay in registers: the compiler knows types and count, and the arrays are gone. */
+/* A few words stay in registers: the compiler knows types and count, and removes the arrays. */
 static inline __attribute__((always_inline)) void traceloom_send(traceloom_site_t *site, const uint8_t *types,
                                                                  const uint64_t *words, size_t count) {
     switch (count) {
@@ -230,7 +230,7 @@ static inline uint64_t traceloom_word_double(double number) {
     return word;
 }
 
-/* Each with a comma behind it. */
+/* Each followed by a comma. */
 #define TRACELOOM_WORD(x)                                                                                              \
     _Generic((x),                                                                                                      \
         _Bool: traceloom_word_unsigned,                                                                                \
@@ -301,7 +301,7 @@ static inline uint64_t traceloom_word_double(double number) {
     } while (0)
 
 #define TRACELOOM_FIRST(first, ...) first
-/* A macro for each argument behind the format. */
+/* Applies a macro to each argument after the format. */
 #define TRACELOOM_EACH(m, ...) TRACELOOM_JOIN(TRACELOOM_EACH_, TRACELOOM_COUNT(__VA_ARGS__))(m, __VA_ARGS__)
 #define TRACELOOM_COUNT(...) \
     TRACELOOM_COUNT_(__VA_ARGS__, 51, 50, 49, 48, 47, 46, 45, 44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28, 27, 26, 25, 24, \

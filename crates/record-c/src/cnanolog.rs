@@ -46,7 +46,7 @@ pub struct CnanologStats {
 const ROTATE_DAILY: c_int = 1;
 const OUTPUT_TEXT: c_int = 1;
 const DEFAULT_PATTERN: &str = "[%t] [%l] [%f:%n] %m";
-/// Where the custom levels of CNanoLog rank: it has no filter, so they are on whenever INFO is.
+/// Rank of CNanoLog's custom levels: CNanoLog has no filter, so they are on whenever INFO is.
 const CUSTOM_RANK: u8 = 20;
 
 /// Logs to this file.
@@ -58,10 +58,10 @@ const CUSTOM_RANK: u8 = 20;
 pub unsafe extern "C" fn cnanolog_init(log_file_path: *const c_char) -> c_int {
     // SAFETY: the caller says so.
     let path = unsafe { path(log_file_path) };
-    code(path.ok_or_else(|| "the log has no path".to_owned()).and_then(|path| join(Recorder::new().clog(path))))
+    code(path.ok_or_else(|| "no path given for the log".to_owned()).and_then(|path| join(Recorder::new().clog(path))))
 }
 
-/// Logs as the configuration says.
+/// Logs according to the configuration.
 ///
 /// # Safety
 ///
@@ -69,10 +69,10 @@ pub unsafe extern "C" fn cnanolog_init(log_file_path: *const c_char) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cnanolog_init_ex(config: *const RotationConfig) -> c_int {
     // SAFETY: the caller says so.
-    let Some(config) = (unsafe { config.as_ref() }) else { return code::<(), _>(Err("the configuration is missing")) };
+    let Some(config) = (unsafe { config.as_ref() }) else { return code::<(), _>(Err("the configuration is NULL")) };
     // SAFETY: the caller says so.
     let (path, pattern) = unsafe { (path(config.base_path), text(config.text_pattern).into_owned()) };
-    let Some(base) = path else { return code::<(), _>(Err("the log has no path")) };
+    let Some(base) = path else { return code::<(), _>(Err("no path given for the log")) };
     let pattern = if pattern.is_empty() { DEFAULT_PATTERN.to_owned() } else { pattern };
     let log = Log { base, pattern: (config.format == OUTPUT_TEXT).then_some(pattern) };
     let run = RUN.fetch_add(1, Ordering::SeqCst) + 1;
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn cnanolog_init_ex(config: *const RotationConfig) -> c_in
     }
     let outcome = log.open_today();
     if outcome.is_ok() {
-        // Without the thread the log stays in today's file.
+        // Without the thread, the log stays in today's file.
         let _ = thread::Builder::new().name("traceloom-daily".to_owned()).spawn(move || log.follow_days(run));
     }
     code(outcome)
@@ -90,10 +90,10 @@ pub unsafe extern "C" fn cnanolog_init_ex(config: *const RotationConfig) -> c_in
 /// Counts calls of init and shutdown, so that the thread of an earlier log ends.
 static RUN: AtomicU64 = AtomicU64::new(0);
 
-/// A log that is asked for.
+/// A requested log.
 struct Log {
     base: PathBuf,
-    /// Of lines; none for a binary log.
+    /// Pattern of a text log; `None` for a binary log.
     pattern: Option<String>,
 }
 
@@ -109,7 +109,7 @@ impl Log {
         join(self.recorder(dated(&self.base, &local_time(unix_now()))))
     }
 
-    /// Goes on in another file whenever the date changes.
+    /// Switches to another file whenever the date changes.
     fn follow_days(&self, run: u64) {
         let mut today = local_time(unix_now()).tm_yday;
         while RUN.load(Ordering::SeqCst) == run {
@@ -147,7 +147,7 @@ fn seconds_east(unix: i64) -> i32 {
     local_time(unix).tm_gmtoff as i32
 }
 
-/// Writes the rest and closes the log.
+/// Writes all remaining entries and closes the log.
 #[unsafe(no_mangle)]
 pub extern "C" fn cnanolog_shutdown() {
     RUN.fetch_add(1, Ordering::SeqCst);
@@ -158,7 +158,7 @@ pub extern "C" fn cnanolog_shutdown() {
 ///
 /// # Safety
 ///
-/// There is room for the answer.
+/// `stats` points to writable memory for the result.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cnanolog_get_stats(stats: *mut CnanologStats) {
     let counts = traceloom_record::stats();
@@ -166,7 +166,7 @@ pub unsafe extern "C" fn cnanolog_get_stats(stats: *mut CnanologStats) {
         total_logs_written: counts.records,
         total_bytes_written: counts.bytes,
         dropped_logs: counts.dropped,
-        // Nothing is measured against a log that is not packed.
+        // The log is not compressed, so the ratio is constant.
         compression_ratio_x100: 100,
         staging_buffers_active: counts.rings,
         background_wakeups: 0,
@@ -177,22 +177,22 @@ pub unsafe extern "C" fn cnanolog_get_stats(stats: *mut CnanologStats) {
     }
 }
 
-/// Counts from zero again.
+/// Resets the counts.
 #[unsafe(no_mangle)]
 pub extern "C" fn cnanolog_reset_stats() {
     traceloom_record::reset_stats();
 }
 
-/// Makes the ring of this thread now.
+/// Creates the ring of this thread now.
 #[unsafe(no_mangle)]
 pub extern "C" fn cnanolog_preallocate() {
     traceloom_record::foreign::prepare_thread();
 }
 
-/// Keeps the thread that writes on one processor.
+/// Pins the writer thread to one processor.
 #[unsafe(no_mangle)]
 pub extern "C" fn cnanolog_set_writer_affinity(core_id: c_int) -> c_int {
-    // A writer that has answered has said which thread it is.
+    // After it has answered, the id of the writer thread is known.
     if let Err(error) = traceloom_record::flush() {
         return code::<(), _>(Err(error));
     }
@@ -223,7 +223,7 @@ pub unsafe extern "C" fn cnanolog_register_level(name: *const c_char, level: u8)
 /// Sites of programs that were compiled with CNanoLog's own header.
 static SITES: RwLock<Vec<&'static Site>> = RwLock::new(Vec::new());
 
-/// What the macros of CNanoLog's own header call once for each site; gives its number.
+/// Called by the macros of CNanoLog's own header once per site; returns its number.
 ///
 /// # Safety
 ///
@@ -240,7 +240,7 @@ pub unsafe extern "C" fn _cnanolog_register_site(
 ) -> u32 {
     // SAFETY: the caller says so.
     let texts = unsafe { [text(format), text(filename), text(text_pattern)] };
-    // The library of the caller may be unloaded, and its texts with it.
+    // The library of the caller may be unloaded together with its texts.
     let [name, file, pattern] = texts.map(|text| CString::new(text.into_owned()).unwrap_or_default().into_raw());
     // SAFETY: the caller says so.
     let types: Box<[u8]> = unsafe { std::slice::from_raw_parts(arg_types, num_args.into()) }.into();
@@ -261,8 +261,8 @@ pub unsafe extern "C" fn _cnanolog_register_site(
     sites.len() as u32 - 1
 }
 
-/// What the macros of CNanoLog's own header call with their arguments, so that programs that were compiled with it need
-/// only be linked again.
+/// Called by the macros of CNanoLog's own header with their arguments, so that programs compiled with it only need to
+/// be relinked.
 ///
 /// # Safety
 ///
@@ -271,7 +271,7 @@ pub unsafe extern "C" fn _cnanolog_register_site(
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn _cnanolog_log_binary() {
-    // The registers that can hold arguments go to the stack, for Rust has no variable arguments.
+    // The registers that can hold arguments are saved on the stack, because Rust has no variadic functions.
     std::arch::naked_asm!(
         "push rbp",
         "mov rbp, rsp",
@@ -297,7 +297,7 @@ pub unsafe extern "C" fn _cnanolog_log_binary() {
     )
 }
 
-/// Takes the arguments from where the calling convention has put them.
+/// Reads the arguments from where the calling convention puts them.
 #[cfg(all(target_arch = "x86_64", unix))]
 unsafe extern "C" fn log_registers(id: u32, integers: &[u64; 3], floats: &[[u64; 2]; 8], mut stack: *const u64) {
     let site = SITES.read().unwrap_or_else(PoisonError::into_inner).get(id as usize).copied();

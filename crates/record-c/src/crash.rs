@@ -1,4 +1,4 @@
-//! The crash handler: asks the writer for everything, waits, and lets the signal do what it would have done.
+//! The crash handler: asks the writer to write everything, waits, and then lets the signal take its course.
 
 use std::{
     ffi::c_int,
@@ -14,17 +14,17 @@ use traceloom_record::foreign::{ask_in_crash, is_crash_answered, is_idle_child};
 
 use crate::error::code;
 
-/// Signals that end a process because of what it did.
+/// Signals that mean a crash.
 const SIGNALS: [c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT];
-/// Milliseconds that the writer gets.
+/// Time limit for the writer, in milliseconds.
 const PATIENCE: u32 = 2000;
 const STACK_BYTES: usize = 64 << 10;
 
-/// What the signals did before, in the order of [`SIGNALS`].
+/// The previous actions of the signals, in the order of [`SIGNALS`].
 static BEFORE: [AtomicPtr<libc::sigaction>; SIGNALS.len()] = [const { AtomicPtr::new(ptr::null_mut()) }; SIGNALS.len()];
 
-/// Makes signals that end the process wait until the writer has written everything, 2 s at most; then they do what they
-/// did before. 0, or -1 and a reason.
+/// Delays crash signals until everything is written, for at most 2 s; then their previous actions are taken. Returns 0,
+/// or -1 on failure; see `traceloom_error`.
 #[unsafe(no_mangle)]
 pub extern "C" fn traceloom_crash_handler() -> c_int {
     static IS_INSTALLED: Mutex<bool> = Mutex::new(false);
@@ -59,7 +59,7 @@ fn install(signal: c_int) -> std::io::Result<libc::sigaction> {
     }
 }
 
-/// A stack for the handler, in case that this thread runs out of its own.
+/// A stack for the handler, in case this thread overflows its stack.
 fn give_stack() {
     let memory = Box::leak(vec![0u8; STACK_BYTES].into_boxed_slice());
     let stack = libc::stack_t { ss_sp: memory.as_mut_ptr().cast(), ss_flags: 0, ss_size: STACK_BYTES };
@@ -73,7 +73,7 @@ fn give_stack() {
     }
 }
 
-/// Calls nothing that may not be called in a handler: atomics, `gettid`, `nanosleep`, `sigaction` and `raise`.
+/// Calls only functions that are allowed in a handler: atomics, `gettid`, `nanosleep`, `sigaction` and `raise`.
 extern "C" fn handle(signal: c_int) {
     static IS_FIRST: AtomicBool = AtomicBool::new(true);
     // SAFETY: it has no arguments.

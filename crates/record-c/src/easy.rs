@@ -23,11 +23,11 @@ use crate::{
     thread::{quick_stack, stack},
 };
 
-/// The program wants blocks to be captured.
+/// The program enabled capturing.
 static IS_ENABLED: AtomicBool = AtomicBool::new(false);
-/// Somebody may capture over the port.
+/// Capturing over the port is possible.
 static IS_LISTENING: AtomicBool = AtomicBool::new(false);
-/// Either: blocks are recorded.
+/// Either of them: blocks are recorded.
 static IS_ON: AtomicBool = AtomicBool::new(false);
 
 /// Bytes of a thread's ring: a quarter of a million blocks.
@@ -38,14 +38,14 @@ const ON: u8 = 1;
 const FORCE: u8 = 2;
 const OFF_RECURSIVE: u8 = 4;
 
-/// What a block does, by its status and by what is open around it: whether it is recorded, and whether blocks inside are
+/// The effect of a status and of the enclosing blocks: whether a block is recorded, and whether blocks inside it are
 /// not.
 #[inline(always)]
 fn decide(status: u8, is_muted: bool) -> (bool, bool) {
     if !is_muted { (status & ON != 0, status & OFF_RECURSIVE != 0) } else { (status & FORCE != 0, true) }
 }
 
-/// Begins a block, with a name of its own or an empty one; give the answer to `traceloom_span_end`.
+/// Begins a block, with a runtime name or an empty one; pass the result to `traceloom_span_end`.
 ///
 /// # Safety
 ///
@@ -86,7 +86,7 @@ unsafe fn is_on(site: *const Site) -> bool {
     IS_ON.load(Ordering::Relaxed) && decide(unsafe { Site::of(site) }.status, stack().is_muted()).0
 }
 
-/// Records an event, with a name of its own or an empty one.
+/// Records an event, with a runtime name or an empty one.
 ///
 /// # Safety
 ///
@@ -131,7 +131,7 @@ pub unsafe extern "C" fn traceloom_easy_block(site: *const Site, name: *const c_
     }
 }
 
-/// Captures blocks from now on, or stops it; what was captured waits for [`traceloom_easy_dump`].
+/// Starts or stops capturing blocks; captured blocks are kept for [`traceloom_easy_dump`].
 #[unsafe(no_mangle)]
 pub extern "C" fn traceloom_easy_enable(is_enabled: bool) -> c_int {
     if IS_ENABLED.swap(is_enabled, Ordering::SeqCst) == is_enabled {
@@ -139,7 +139,7 @@ pub extern "C" fn traceloom_easy_enable(is_enabled: bool) -> c_int {
     }
     let outcome = match (traceloom_record::writes_to(Slot::Prof), is_enabled) {
         (true, _) => traceloom_record::pause_prof(!is_enabled).map_err(|error| error.to_string()),
-        // EasyProfiler keeps every block, so these wait for room; larger rings make that rare.
+        // EasyProfiler keeps every block, so threads wait for room; larger rings make that rare.
         (false, true) => join(Recorder::new().prof_later().spans(Policy::Block).ring_bytes(RING_BYTES)),
         (false, false) => Ok(()),
     };
@@ -152,13 +152,14 @@ fn turn() {
     IS_ON.store(is_on, Ordering::SeqCst);
 }
 
-/// Whether blocks are captured.
+/// Whether blocks are being captured.
 #[unsafe(no_mangle)]
 pub extern "C" fn traceloom_easy_is_enabled() -> bool {
     IS_ENABLED.load(Ordering::Relaxed)
 }
 
-/// Stops capturing and writes what was captured to a file; gives the number of blocks, events and values, or 0.
+/// Stops capturing and writes the captured blocks to a file; returns the number of blocks, events and values, or 0 on
+/// failure.
 ///
 /// # Safety
 ///
@@ -205,7 +206,7 @@ pub extern "C" fn traceloom_easy_is_listening() -> bool {
     IS_LISTENING.load(Ordering::Relaxed)
 }
 
-/// Names this thread, once; gives the name that it has.
+/// Names this thread, once; returns its name.
 ///
 /// # Safety
 ///
@@ -228,20 +229,20 @@ pub unsafe extern "C" fn traceloom_easy_thread(name: *const c_char) -> *const c_
     named.unwrap_or(c"".as_ptr())
 }
 
-/// Whether this thread is called Main.
+/// Whether this thread is named Main.
 #[unsafe(no_mangle)]
 pub extern "C" fn traceloom_easy_is_main_thread() -> bool {
     stack().is_main.get()
 }
 
-/// The time of the last frame, that is of the last outermost block.
+/// The time of the last frame, which is the last outermost block.
 pub const TRACELOOM_FRAME_LAST: c_int = 0;
-/// The time of the longest frame since this was asked before.
+/// The time of the longest frame since the previous request.
 pub const TRACELOOM_FRAME_MAX: c_int = 1;
-/// The average time of frames since this was asked before.
+/// The average time of frames since the previous request.
 pub const TRACELOOM_FRAME_AVERAGE: c_int = 2;
 
-/// A time of the frames of this thread, or of the thread that is called Main, in ticks.
+/// A frame time of this thread, or of the thread named Main, in ticks.
 #[unsafe(no_mangle)]
 pub extern "C" fn traceloom_easy_frame_time(which: c_int, of_main: bool) -> u64 {
     let average = |sum: u64, count: u64| sum.checked_div(count).unwrap_or(0);
@@ -267,13 +268,13 @@ pub extern "C" fn traceloom_easy_frame_time(which: c_int, of_main: bool) -> u64 
     }
 }
 
-/// The time now, in ticks.
+/// The current time, in ticks.
 #[unsafe(no_mangle)]
 pub extern "C" fn traceloom_tick() -> u64 {
     traceloom_record::tick()
 }
 
-/// Nanoseconds of so many ticks.
+/// Converts ticks to nanoseconds.
 #[unsafe(no_mangle)]
 pub extern "C" fn traceloom_ticks_to_ns(ticks: u64) -> u64 {
     ticks_to_ns(ticks)

@@ -1,7 +1,7 @@
 //! The recorder for C and C++.
 //!
-//! Every function here is called by a header in `include`; prototypes in `include/traceloom_api.h` are made of this
-//! source by cbindgen, and a test keeps them fresh.
+//! Every function here is called by a header in `include`; cbindgen generates the prototypes in
+//! `include/traceloom_api.h` from this source, and a test keeps them up to date.
 #![doc = include_str!("../README.md")]
 
 mod clock;

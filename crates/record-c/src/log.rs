@@ -1,4 +1,4 @@
-//! Log entries: words that the headers lay out, one per argument.
+//! Log entries: one word per argument, as laid out by the headers.
 
 use std::{
     ffi::c_char,
@@ -13,7 +13,7 @@ use crate::{
     thread::{take_ring, try_put_at},
 };
 
-/// Records a log entry: a word per argument of the site, as the headers make them; texts are addresses.
+/// Records a log entry: one word per argument of the site, as laid out by the headers; texts are addresses.
 ///
 /// # Safety
 ///
@@ -111,8 +111,8 @@ pub unsafe extern "C" fn traceloom_log_4(site: *const Site, a: u64, b: u64, c: u
     unsafe { log_few(site, [a, b, c, d]) };
 }
 
-/// Most entries: words that stay in registers from the caller to the ring. Everything else is a call at the very end, so that
-/// nothing has to be saved for coming back.
+/// The common case: words stay in registers from the caller to the ring. Everything else is a tail call, so no
+/// registers have to be saved.
 ///
 /// # Safety
 ///
@@ -180,7 +180,7 @@ unsafe fn log_texts(tick: u64, id: SiteId, (types, words): (&[u8], &[u64]), lens
     }
 }
 
-/// Arguments that an entry has at most.
+/// Max number of arguments of an entry.
 const MAX_ARGS: usize = 50;
 
 /// As many words as the caller's code has arguments.

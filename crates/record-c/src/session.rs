@@ -1,4 +1,4 @@
-//! Starting, asking and stopping the recorder, and what it wants to know of the process.
+//! Starts, queries and stops the recorder, and hooks it into the process.
 
 use std::{
     cell::RefCell,
@@ -15,31 +15,31 @@ use traceloom_record::{
 
 use crate::{crash::traceloom_crash_handler, error::code, site::text};
 
-/// What to record and where to. All zeros are the defaults; NULL leaves a file out.
+/// Options of the recorder. All zeros are the defaults; a NULL path means that the file is not written.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Options {
-    /// Log entries go here.
+    /// File for log entries.
     pub clog: *const c_char,
-    /// Spans, events and values go here when the recorder stops.
+    /// File for spans, events and values, written when the recorder stops.
     pub prof: *const c_char,
-    /// Everything goes here.
+    /// File for everything.
     pub wtf_trace: *const c_char,
-    /// What is on, such as `info,src/net.c=debug`; NULL for everything.
+    /// Filter, such as `info,src/net.c=debug`; NULL records everything.
     pub filter: *const c_char,
-    /// Bytes of a thread's ring; 0 for 1 MiB.
+    /// Bytes of the ring of each thread; 0 means 1 MiB.
     pub ring_bytes: u32,
-    /// The port for EasyProfiler's GUI and `traceloom capture`; 0 for none.
+    /// Port for EasyProfiler's GUI and `traceloom capture`; 0 means none.
     pub port: u16,
-    /// Log entries that find no room are dropped and counted; else the thread waits.
+    /// If the ring is full, log entries are dropped and counted; otherwise the thread waits.
     pub drop_logs: bool,
-    /// A thread waits until there is room for its spans; else they are dropped and counted.
+    /// If the ring is full, the thread waits to record its spans; otherwise they are dropped and counted.
     pub keep_spans: bool,
-    /// Signals that end the process wait until everything is written, 2 s at most.
+    /// Crash signals are delayed until everything is written, for at most 2 s.
     pub crash_handler: bool,
 }
 
-/// Starts, or adds these files to what is recorded already; 0, or -1 and a reason.
+/// Starts the recorder, or adds these files if it is running. Returns 0, or -1 on failure; see `traceloom_error`.
 ///
 /// # Safety
 ///
@@ -47,7 +47,7 @@ pub struct Options {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn traceloom_start(options: *const Options) -> c_int {
     // SAFETY: the caller says so.
-    let Some(options) = (unsafe { options.as_ref() }) else { return code::<(), _>(Err("the options are missing")) };
+    let Some(options) = (unsafe { options.as_ref() }) else { return code::<(), _>(Err("the options are NULL")) };
     let mut recorder = Recorder::new();
     // SAFETY: the caller says so.
     let (clog, prof, wtf) = unsafe { (path(options.clog), path(options.prof), path(options.wtf_trace)) };
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn traceloom_start(options: *const Options) -> c_int {
     if !options.filter.is_null() {
         // SAFETY: the caller says so.
         let Some(filter) = Filter::parse(&unsafe { text(options.filter) }) else {
-            return code::<(), _>(Err("the filter names a level that does not exist"));
+            return code::<(), _>(Err("the filter contains an unknown level"));
         };
         recorder = recorder.filter(filter);
     }
@@ -79,13 +79,13 @@ pub unsafe extern "C" fn traceloom_start(options: *const Options) -> c_int {
     code(join(recorder))
 }
 
-/// Starts, or adds to what runs.
+/// Starts the recorder, or adds to a running one.
 pub(crate) fn join(recorder: Recorder) -> Result<(), String> {
     watch_process();
     recorder.join().map_err(|error| error.to_string())
 }
 
-/// A path of C.
+/// A path from C.
 ///
 /// # Safety
 ///
@@ -99,7 +99,7 @@ pub(crate) unsafe fn path(path: *const c_char) -> Option<PathBuf> {
     (!bytes.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(bytes)))
 }
 
-/// The recorder stops with the process, and a child gets files of its own.
+/// The recorder stops with the process, and a forked child gets separate files.
 fn watch_process() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -112,7 +112,7 @@ fn watch_process() {
 }
 
 extern "C" fn at_exit() {
-    // A child that only wants to run another program has nothing to write.
+    // A child that only runs another program has nothing to write.
     if !is_idle_child() {
         let _ = traceloom_record::stop();
     }
@@ -135,25 +135,25 @@ unsafe extern "C" fn in_child() {
     enter_child();
 }
 
-/// Writes everything and closes all files. Programs that end by `exit` need not call it.
+/// Writes everything and closes all files. Programs that call `exit` need not call this.
 #[unsafe(no_mangle)]
 pub extern "C" fn traceloom_stop() -> c_int {
     code(traceloom_record::stop())
 }
 
-/// Waits until the kernel has everything that was recorded before: it survives the end of the process.
+/// Waits until everything recorded so far is written to the kernel, so that it survives the end of the process.
 #[unsafe(no_mangle)]
 pub extern "C" fn traceloom_flush() -> c_int {
     code(traceloom_record::flush())
 }
 
-/// Waits until the disk has everything that was recorded before: it survives a loss of power.
+/// Waits until everything recorded so far is on disk, so that it survives a power failure.
 #[unsafe(no_mangle)]
 pub extern "C" fn traceloom_sync() -> c_int {
     code(traceloom_record::sync())
 }
 
-/// Goes on in another log.
+/// Continues in a new log file.
 #[unsafe(no_mangle)]
 pub extern "C" fn traceloom_rotate() -> c_int {
     code(traceloom_record::rotate())
@@ -168,38 +168,38 @@ pub extern "C" fn traceloom_rotate() -> c_int {
 pub unsafe extern "C" fn traceloom_filter(filter: *const c_char) -> c_int {
     // SAFETY: the caller says so.
     let filter = Filter::parse(&unsafe { text(filter) });
-    code(filter.map(traceloom_record::set_filter).ok_or("the filter names a level that does not exist"))
+    code(filter.map(traceloom_record::set_filter).ok_or("the filter contains an unknown level"))
 }
 
-/// Whether anything is recorded.
+/// Whether the recorder is running.
 #[unsafe(no_mangle)]
 pub extern "C" fn traceloom_is_recording() -> bool {
     traceloom_record::is_recording()
 }
 
-/// Makes the ring of this thread now, so that its first record does not have to.
+/// Creates the ring of this thread now, instead of with its first record.
 #[unsafe(no_mangle)]
 pub extern "C" fn traceloom_prepare_thread() {
     prepare_thread();
 }
 
-/// What was recorded since the start, and what was not.
+/// Counts of recorded and lost records since the start.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Stats {
     /// Records that reached the writer.
     pub records: u64,
-    /// Records that found no room.
+    /// Records dropped because the ring was full.
     pub dropped: u64,
-    /// Calls after the end of the recorder or of their thread.
+    /// Calls after the end of the recorder or of the thread.
     pub late: u64,
-    /// Texts that were longer than a record can be.
+    /// Texts that were cut because they exceeded the max length of a record.
     pub cut: u64,
     /// Records that could not be written.
     pub lost: u64,
-    /// Errors of files.
+    /// File errors.
     pub errors: u64,
-    /// Bytes handed to the kernel.
+    /// Bytes written to the kernel.
     pub bytes: u64,
 }
 

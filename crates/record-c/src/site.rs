@@ -1,4 +1,4 @@
-//! Call sites: a static of the caller's, as the headers lay it out.
+//! Call sites: statics of the caller, as laid out by the headers.
 
 use std::{
     borrow::Cow,
@@ -13,25 +13,25 @@ use traceloom_record::{
 
 use crate::clock::look_at_clock;
 
-/// A call site: a static next to the call. Its texts and types have to stay valid as long as it does.
+/// A call site: a static next to the call. Its texts and types must live as long as the site.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Site {
-    /// The library's; zero at first.
+    /// Internal state of the library; must be zero initially.
     pub state: SiteState,
     /// The name of a span, event or value, or the format of a log entry.
     pub name: *const c_char,
     /// The source file.
     pub file: *const c_char,
-    /// The types of the arguments of a log entry, `count` of them; `TRACELOOM_INT32` and so on.
+    /// The types of the `count` arguments of a log entry: `TRACELOOM_INT32` and so on.
     pub types: *const u8,
-    /// How a log of lines shows its entries; NULL for the pattern of the log.
+    /// Pattern of the entry in a text log; NULL means the pattern of the log.
     pub pattern: *const c_char,
     /// The line in the source file.
     pub line: u32,
-    /// ARGB; 0 for the default color.
+    /// Color as ARGB; 0 means the default color.
     pub color: u32,
-    /// Number of arguments of a log entry, 50 at most.
+    /// Number of arguments of a log entry, at most 50.
     pub count: u8,
     /// Level of a log entry.
     pub level: u8,
@@ -54,12 +54,12 @@ impl Tag {
         if types.contains(&TRACELOOM_STRING) { Self::texts(count) } else { Self::numbers(count) }
     }
 
-    /// So many arguments, none of them a text.
+    /// A number of arguments, none of them a text.
     pub(crate) const fn numbers(count: usize) -> Self {
         Self(count as u8)
     }
 
-    /// So many arguments, at least one of them a text.
+    /// A number of arguments, at least one of them a text.
     pub(crate) const fn texts(count: usize) -> Self {
         Self(count as u8 | Self::TEXTS)
     }
@@ -78,7 +78,7 @@ impl Tag {
 impl Site {
     /// # Safety
     ///
-    /// The site is the static of a header, or as good as one.
+    /// The site is the static of a header, or equivalent.
     pub(crate) unsafe fn of<'a>(site: *const Self) -> &'a Self {
         // SAFETY: the caller hands over a site that lives as long as the program or its library, and only `state` changes.
         unsafe { &*site }
@@ -106,11 +106,11 @@ impl Site {
     }
 }
 
-/// A text of C; an empty one for NULL.
+/// A C string; empty for NULL.
 ///
 /// # Safety
 ///
-/// It is NULL or ends in a zero byte, and is valid as long as the answer.
+/// It is NULL or ends in a zero byte, and lives as long as the result.
 #[inline(always)]
 pub(crate) unsafe fn bytes<'a>(text: *const c_char) -> &'a [u8] {
     if text.is_null() {
@@ -120,7 +120,7 @@ pub(crate) unsafe fn bytes<'a>(text: *const c_char) -> &'a [u8] {
     unsafe { std::slice::from_raw_parts(text.cast(), length(text.cast())) }
 }
 
-/// Whether a text of C is NULL or empty.
+/// Whether a C string is NULL or empty.
 ///
 /// # Safety
 ///
@@ -131,7 +131,7 @@ pub(crate) unsafe fn is_empty(text: *const c_char) -> bool {
     text.is_null() || unsafe { *text } == 0
 }
 
-/// Bytes before the zero byte, in place: a call of the C library's would cost more than it does for most texts.
+/// Number of bytes before the zero byte. Inlined, because for most texts a call to `strlen` costs more than the scan.
 ///
 /// # Safety
 ///
@@ -165,7 +165,7 @@ unsafe fn length(text: *const u8) -> usize {
 #[cfg(target_arch = "x86_64")]
 const BLOCK: usize = 16;
 
-/// A bit for each byte of an aligned block that is zero.
+/// A bit mask of the zero bytes of an aligned block.
 ///
 /// # Safety
 ///
@@ -196,11 +196,11 @@ pub(crate) unsafe fn text<'a>(text: *const c_char) -> Cow<'a, str> {
     unsafe { CStr::from_ptr(text) }.to_string_lossy()
 }
 
-/// An `int`, or anything smaller that has a sign, or a `bool`.
+/// An `int`, a smaller signed type, or a `bool`.
 pub const TRACELOOM_INT32: u8 = 1;
 /// A `long long`.
 pub const TRACELOOM_INT64: u8 = 2;
-/// An `unsigned int`, or anything smaller without a sign.
+/// An `unsigned int` or a smaller unsigned type.
 pub const TRACELOOM_UINT32: u8 = 3;
 /// An `unsigned long long`.
 pub const TRACELOOM_UINT64: u8 = 4;
@@ -208,16 +208,16 @@ pub const TRACELOOM_UINT64: u8 = 4;
 pub const TRACELOOM_DOUBLE: u8 = 5;
 /// A `const char *`.
 pub const TRACELOOM_STRING: u8 = 6;
-/// Any other address.
+/// Any other pointer.
 pub const TRACELOOM_POINTER: u8 = 7;
 /// A `char`.
 pub const TRACELOOM_CHAR: u8 = 8;
 
-/// Names and ranks that numbers were given.
+/// Names and ranks of custom levels.
 static LEVELS: RwLock<Vec<(u8, Level)>> = RwLock::new(Vec::new());
 
-/// Gives a level of your own (4 to 255) a name, and a rank among DEBUG 10, INFO 20, WARN 30 and ERROR 40 that filters go
-/// by. Levels are named before they are used; -1 if the number is taken by a built-in level.
+/// Registers a custom level (4 to 255) with a name, and a rank for filters; DEBUG has rank 10, INFO 20, WARN 30 and
+/// ERROR 40. Must be called before the level is used. Returns -1 if the number belongs to a built-in level.
 ///
 /// # Safety
 ///
@@ -225,7 +225,7 @@ static LEVELS: RwLock<Vec<(u8, Level)>> = RwLock::new(Vec::new());
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn traceloom_level(number: u8, rank: u8, name: *const c_char) -> c_int {
     if number < 4 || name.is_null() {
-        return crate::error::code::<(), _>(Err("levels of your own have numbers from 4 on, and a name"));
+        return crate::error::code::<(), _>(Err("a custom level needs a number of at least 4 and a name"));
     }
     // SAFETY: the caller says so.
     let name = unsafe { text(name) }.into_owned();
@@ -235,7 +235,7 @@ pub unsafe extern "C" fn traceloom_level(number: u8, rank: u8, name: *const c_ch
     0
 }
 
-/// The level of a number.
+/// The level with this number.
 pub(crate) fn level(number: u8) -> Level {
     match number {
         0 => Level::INFO,

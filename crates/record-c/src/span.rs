@@ -1,4 +1,5 @@
-//! Spans, frames, events and values. A thread keeps its open spans, so that the last one can be ended without its name.
+//! Spans, frames, events and values. A thread tracks its open spans, so that the last one can be ended without its
+//! name.
 
 use std::{
     cell::Cell,
@@ -16,11 +17,11 @@ use crate::{
     thread::{quick_stack, stack, take_ring, try_put_at},
 };
 
-/// Spans that are open inside this many others are not recorded; readers of `.prof` files take no more either.
+/// Max nesting depth of recorded spans, which is also the limit of readers of `.prof` files.
 const MAX_DEPTH: usize = 254;
 
-/// An open span in one word: the id of its site, or none where it is not recorded; whether nothing is recorded inside it;
-/// and its number among the spans of the thread, so that one that was ended is not taken for a later one.
+/// An open span in one word: the id of its site, or none if it is not recorded; whether nothing inside it is recorded;
+/// and its number among the spans of the thread, so that an ended span is not mistaken for a later one.
 #[derive(Clone, Copy)]
 struct Open(u64);
 
@@ -58,7 +59,7 @@ pub(crate) struct Frames {
     pub(crate) count: u64,
 }
 
-/// The open spans of a thread. No destructor, so that it can be used until the very end of the thread.
+/// The open spans of a thread. Has no destructor, so it can be used until the thread exits.
 pub(crate) struct Stack {
     depth: Cell<usize>,
     serial: Cell<u32>,
@@ -81,7 +82,7 @@ thread_local! {
     };
 }
 
-/// The same of the thread that is called Main.
+/// The same for the thread named Main.
 pub(crate) struct MainFrames {
     pub(crate) last: AtomicU64,
     pub(crate) max: AtomicU64,
@@ -93,8 +94,8 @@ pub(crate) static MAIN_FRAMES: MainFrames =
     MainFrames { last: AtomicU64::new(0), max: AtomicU64::new(0), sum: AtomicU64::new(0), count: AtomicU64::new(0) };
 
 impl MainFrames {
-    /// One thread is called Main, so that plain stores do, at a tenth of the price; one that asks meanwhile and is not heard gets
-    /// the frame again.
+    /// Only one thread is named Main, so plain stores are enough, at a tenth of the cost; if a concurrent reset is
+    /// lost, the reader gets the frame again.
     #[inline(always)]
     fn add(&self, took: u64) {
         let change = |number: &AtomicU64, next: fn(u64, u64) -> u64, by| {
@@ -108,14 +109,14 @@ impl MainFrames {
 }
 
 impl Stack {
-    /// Whether the innermost open span wants nothing recorded inside it.
+    /// Whether nothing inside the innermost open span is recorded.
     #[inline(always)]
     pub(crate) fn is_muted(&self) -> bool {
         let innermost = self.depth.get().checked_sub(1).and_then(|at| self.open.get(at));
         innermost.is_some_and(|open| open.get().mutes())
     }
 
-    /// Begins a span at this tick; without an id it is only remembered.
+    /// Begins a span at this tick; without an id, it is only tracked.
     #[inline(always)]
     pub(crate) fn begin(&self, tick: u64, id: Option<SiteId>, mutes: bool, name: &[u8]) -> u64 {
         let (depth, serial) = (self.depth.get(), self.serial.get().wrapping_add(1));
@@ -134,7 +135,7 @@ impl Stack {
         }
     }
 
-    /// Begins a span with a name, or in the slow way; one that is dropped is remembered as such.
+    /// Begins a span with a name, or on the slow path; a dropped span is tracked as such.
     #[inline(never)]
     fn put_begin(&self, tick: u64, id: SiteId, span: u64, name: Option<&[u8]>) -> u64 {
         let put = match name {
@@ -157,7 +158,7 @@ impl Stack {
         self.depth.get() == depth + 1 && open.is_some_and(|open| open.serial() == serial && open.id().is_some())
     }
 
-    /// Ends a span and those inside it, unless it was ended before.
+    /// Ends a span and the spans inside it, unless it has already ended.
     #[inline(never)]
     fn end(&self, span: u64) {
         let (depth, serial) = ((span >> 32) as usize, span as u32);
@@ -210,7 +211,7 @@ pub(crate) unsafe fn id_of(site: *const Site) -> Option<SiteId> {
     site.state.look(|question| site.register(question, None)).map(|(id, _)| id)
 }
 
-/// Begins a span on this thread, with a text of its own or NULL; give the answer to [`traceloom_span_end`].
+/// Begins a span on this thread, with a text or NULL; pass the result to [`traceloom_span_end`].
 ///
 /// # Safety
 ///
@@ -242,12 +243,12 @@ unsafe fn begin_slowly(site: *const Site, text: *const c_char) -> u64 {
     }
 }
 
-/// Remembers a span that is not recorded.
+/// Tracks a span that is not recorded.
 pub(crate) fn begin_off() -> u64 {
     stack().begin(0, None, false, &[])
 }
 
-/// Ends a span of this thread and those inside it; nothing happens if it was ended before.
+/// Ends a span of this thread and the spans inside it; does nothing if it has already ended.
 #[unsafe(no_mangle)]
 pub extern "C" fn traceloom_span_end(span: u64) {
     match quick_stack() {
@@ -259,13 +260,13 @@ pub extern "C" fn traceloom_span_end(span: u64) {
     }
 }
 
-/// Ends the span of this thread that was begun last.
+/// Ends the innermost open span of this thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn traceloom_span_end_last() {
     stack().end_last(tick());
 }
 
-/// Begins a frame; give its number to [`traceloom_frame_end`].
+/// Begins a frame; pass its number to [`traceloom_frame_end`].
 ///
 /// # Safety
 ///
@@ -283,7 +284,7 @@ pub unsafe extern "C" fn traceloom_frame_begin(site: *const Site) -> u64 {
 ///
 /// # Safety
 ///
-/// The site is the one that it was begun with.
+/// The site is the one that the frame was begun with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn traceloom_frame_end(site: *const Site, frame: u64) {
     // SAFETY: the caller says so.
@@ -292,7 +293,7 @@ pub unsafe extern "C" fn traceloom_frame_end(site: *const Site, frame: u64) {
     }
 }
 
-/// Records a moment, with a text or NULL.
+/// Records an event, with a text or NULL.
 ///
 /// # Safety
 ///
@@ -309,15 +310,15 @@ pub unsafe extern "C" fn traceloom_event(site: *const Site, text: *const c_char)
     }
 }
 
-/// A value or an array of values: EasyProfiler's number of the type, and the bytes.
+/// A value or an array of values: EasyProfiler's type number and the bytes.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Value {
     /// The elements.
     pub data: *const c_void,
-    /// The bytes of all elements.
+    /// Size of all elements in bytes.
     pub size: usize,
-    /// Which quantity it is, if the name does not say it: an address, or 0.
+    /// Id of the quantity if the name does not identify it: an address, or 0.
     pub id: u64,
     /// `TRACELOOM_VALUE_BOOL` and so on.
     pub data_type: u8,
@@ -369,7 +370,7 @@ pub unsafe extern "C" fn traceloom_value(site: *const Site, value: *const Value)
         unsafe { std::slice::from_raw_parts(value.data.cast::<u8>(), value.size) }
     };
     let data = if value.data_type == TRACELOOM_VALUE_STRING {
-        // Files have the zero byte that ends a text, whether it was counted or not.
+        // Files contain the terminating zero byte, whether it was counted or not.
         cut(data.split(|byte| *byte == 0).next().unwrap_or_default())
     } else {
         data.get(..traceloom_record::foreign::MAX_BYTES).unwrap_or(data)
@@ -377,7 +378,7 @@ pub unsafe extern "C" fn traceloom_value(site: *const Site, value: *const Value)
     put(Kind::Value, id, Weight::Span, (describe(value.data_type, value.is_array, value.id), data));
 }
 
-/// A site of the library's own.
+/// A site of this library.
 pub(crate) const fn own_site(name: &'static std::ffi::CStr) -> Site {
     Site {
         state: SiteState::new(),
@@ -401,7 +402,7 @@ fn put_text(kind: Kind, site: &'static Site, text: &str) {
     }
 }
 
-/// Names this thread, for this recording and for later ones.
+/// Names this thread, for this and later recordings.
 ///
 /// # Safety
 ///
@@ -415,7 +416,7 @@ pub unsafe extern "C" fn traceloom_thread_name(name: *const c_char) {
     put_text(Kind::ThreadName, &SITE, &name);
 }
 
-/// Marks this moment with a text for people.
+/// Adds a bookmark with a text.
 ///
 /// # Safety
 ///

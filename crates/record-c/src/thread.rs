@@ -1,31 +1,31 @@
-//! What a thread has at hand: its ring and its open spans, in two words that are found without a call.
+//! The ring and the open spans of a thread, in two words that can be read without a call.
 //!
-//! A shared library asks the loader for thread-locals of Rust, and code that calls somebody has registers to save. The two words
-//! lie where the loader puts the thread-locals of libraries that are loaded with the program, which takes one load to know.
+//! In a shared library, Rust thread-locals need a call to the loader, and code with calls must save registers. The two
+//! words are in the static TLS block of libraries that are loaded with the program, whose address takes one load.
 
 use traceloom_record::foreign::{Kind, Payload, Ring, SiteId, ring, watch_rings};
 
 use crate::span::{STACK, Stack};
 
-/// Records something at a tick that was read just now, if there is no reason to take the slow way.
+/// Records something at a tick that was just read, unless the slow path is needed.
 #[inline(always)]
 pub(crate) fn try_put_at<P: Payload>(tick: u64, kind: Kind, site: SiteId, payload: &P) -> bool {
     words::ring().is_some_and(|ring| traceloom_record::foreign::try_put_in(ring, tick, kind, site, payload))
 }
 
-/// In the slow way: has the ring of this thread at hand from now on.
+/// On the slow path: caches the ring of this thread.
 pub(crate) fn take_ring() {
     watch_rings(words::set_ring);
     words::set_ring(ring());
 }
 
-/// The open spans of this thread, if it has them at hand.
+/// The open spans of this thread, if cached.
 #[inline(always)]
 pub(crate) fn quick_stack() -> Option<&'static Stack> {
     words::stack()
 }
 
-/// The open spans of this thread, which has them at hand from now on.
+/// The open spans of this thread, which are cached from now on.
 pub(crate) fn stack() -> &'static Stack {
     // SAFETY: it has no destructor, and only the thread that it belongs to can ask for it.
     let stack = STACK.with(|stack| unsafe { &*std::ptr::from_ref(stack) });
@@ -93,7 +93,7 @@ mod words {
     }
 }
 
-/// Elsewhere thread-locals are what the compiler makes of them.
+/// On other targets, uses ordinary thread-locals.
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu")))]
 mod words {
     use super::{Ring, Stack};

@@ -1,4 +1,4 @@
-/* EasyProfiler's values, on Traceloom's recorder. */
+/* EasyProfiler's values, implemented by Traceloom's recorder. */
 #ifndef EASY_PROFILER_ARBITRARY_VALUE_H
 #define EASY_PROFILER_ARBITRARY_VALUE_H
 
@@ -13,7 +13,7 @@ enum class DataType : uint8_t {
     Bool = 0, Char, Int8, Uint8, Int16, Uint16, Int32, Uint32, Int64, Uint64, Float, Double, String, TypesCount
 };
 
-/* Values with one id are one quantity: the address of a variable, or none for a quantity that goes by its name. */
+/* Values with the same id belong to the same quantity: the address of a variable, or no id if the name identifies it. */
 class ValueId final {
     const void *m_id;
 
@@ -35,7 +35,7 @@ class ValueId final {
 #define EASY_GLOBAL_VIN ::profiler::ValueId()
 #define EASY_UNIQUE_VIN ::profiler::ValueId(EASY_UNIQUE_DESC(__LINE__))
 
-/* A number, or an array whose size the compiler knows. */
+/* A number, or an array with a size known at compile time. */
 #define EASY_VALUE(name, value, ...)                                                                                   \
     TRACELOOM_EASY_DESCRIPTOR(Value, name, ##__VA_ARGS__);                                                             \
     ::profiler::setValue(EASY_UNIQUE_DESC(__LINE__), value, ::profiler::extract_value_id(value, ##__VA_ARGS__));
@@ -51,7 +51,7 @@ class ValueId final {
 
 namespace profiler {
 
-/* An id that is given counts; else it is the address of the value. */
+/* Uses the given id, or else the address of the value. */
 inline ValueId given_value_id(ValueId own) { return own; }
 template <class... Rest>
 inline ValueId given_value_id(ValueId, ValueId given, Rest...) {

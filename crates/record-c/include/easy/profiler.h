@@ -1,7 +1,7 @@
-/* EasyProfiler's macros and functions, on Traceloom's recorder: change the include path and the library, and nothing else.
+/* EasyProfiler's macros and functions, implemented by Traceloom's recorder: change only the include path and the library.
  *
- * Without BUILD_WITH_EASY_PROFILER, or with DISABLE_EASY_PROFILER, everything compiles to nothing. Blocks wait on disk, not
- * in memory; those that are open when the file is written are in it. */
+ * Without BUILD_WITH_EASY_PROFILER, or with DISABLE_EASY_PROFILER, everything compiles to nothing. Blocks are buffered on
+ * disk, not in memory; blocks that are open when the file is written are included. */
 #ifndef EASY_PROFILER_H
 #define EASY_PROFILER_H
 
@@ -28,7 +28,7 @@
 #define EASY_DEFAULT_PORT 28077
 #endif
 
-/* Code that asks whether the compiler can do this gets the answer of C++11. */
+/* For code that checks compiler features: all features of C++11 are available. */
 #define EASY_CONSTEXPR constexpr
 #define EASY_CONSTEXPR_FCN constexpr
 #define EASY_STATIC_CONSTEXPR static constexpr
@@ -69,7 +69,7 @@ using block_type_t = BlockType;
 
 enum Duration : uint8_t { TICKS = 0, MICROSECONDS };
 
-/* A color and a status may stand anywhere behind the name of a block. */
+/* A color and a status may be given in any order after the name of a block. */
 inline constexpr color_t extract_color() { return colors::Default; }
 template <class... Rest>
 inline constexpr color_t extract_color(color_t color, Rest...) {

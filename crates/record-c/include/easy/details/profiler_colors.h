@@ -1,4 +1,4 @@
-/* The colors of EasyProfiler: those of Material Design, and names for some of them. */
+/* The colors of EasyProfiler: the Material Design colors, and aliases for some of them. */
 #ifndef EASY_PROFILER_COLORS_H
 #define EASY_PROFILER_COLORS_H
 
@@ -29,7 +29,7 @@ inline constexpr color_t color(uint8_t red, uint8_t green, uint8_t blue, uint8_t
 #define TRACELOOM_SHADES(name, c50, c100, c200, c300, c400, c500, c600, c700, c800, c900)                              \
     constexpr color_t name##50 = c50, name##100 = c100, name##200 = c200, name##300 = c300, name##400 = c400;          \
     constexpr color_t name##500 = c500, name##600 = c600, name##700 = c700, name##800 = c800, name##900 = c900
-/* Bright ones. */
+/* Accent colors. */
 #define TRACELOOM_ACCENTS(name, a100, a200, a400, a700)                                                                \
     constexpr color_t name##A100 = a100, name##A200 = a200, name##A400 = a400, name##A700 = a700
 

@@ -1,4 +1,4 @@
-/* What easy/profiler.h is when BUILD_WITH_EASY_PROFILER is not defined: nothing. */
+/* easy/profiler.h without BUILD_WITH_EASY_PROFILER: everything expands to nothing. */
 #ifndef EASY_PROFILER_OFF_H
 #define EASY_PROFILER_OFF_H
 

@@ -1,4 +1,4 @@
-/* What easy/profiler.h is when BUILD_WITH_EASY_PROFILER is defined. */
+/* easy/profiler.h with BUILD_WITH_EASY_PROFILER. */
 #ifndef EASY_PROFILER_ON_H
 #define EASY_PROFILER_ON_H
 
@@ -8,7 +8,7 @@
 
 namespace profiler {
 
-/* A name that is known when the program is compiled belongs to the place; any other one to each block. */
+/* A compile-time name belongs to the call site; any other name belongs to each block. */
 class ForceConstStr final {
     const char *m_text;
 
@@ -97,14 +97,14 @@ inline void endBlock() { traceloom_span_end_last(); }
 
 inline void setEnabled(bool is_enabled) { traceloom_easy_enable(is_enabled); }
 inline bool isEnabled() { return traceloom_easy_is_enabled(); }
-/* Gives the number of blocks; 0 if there was an error, which traceloom_error() explains. */
+/* Returns the number of blocks, or 0 on failure; traceloom_error() returns the reason. */
 inline uint32_t dumpBlocksToFile(const char *filename) { return traceloom_easy_dump(filename); }
 
 inline void startListen(uint16_t port = DEFAULT_PORT) { traceloom_easy_listen(port); }
 inline void stopListen() { traceloom_easy_stop_listen(); }
 inline bool isListening() { return traceloom_easy_is_listening(); }
 
-/* Records that the thread is at its end. */
+/* Records the end of the thread. */
 class ThreadGuard final {
   public:
     ~ThreadGuard() {
@@ -150,7 +150,7 @@ inline timestamp_t main_thread_frameTimeLocalAvg(Duration unit = MICROSECONDS) {
     return frame_time(TRACELOOM_FRAME_AVERAGE, true, unit);
 }
 
-/* The system's context switches are not recorded; these keep programs compiling. */
+/* Context switches are not recorded; these functions exist so that programs compile. */
 inline void setEventTracingEnabled(bool) {}
 inline bool isEventTracingEnabled() { return false; }
 inline void setLowPriorityEventTracing(bool) {}
