@@ -1,10 +1,10 @@
-//! An allocator for Rust programs that records what another one does.
+//! An allocator for Rust programs that records the calls to another one.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
 use crate::hooks;
 
-/// Records the allocations of another allocator while there is a recording; otherwise a call costs one load more.
+/// Records the allocations of another allocator while a recording is active; otherwise a call costs one extra load.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TracingAllocator<A = System>(A);
 

@@ -1,8 +1,8 @@
-//! Keeps `errno`: a program may look at it after a call that only recorded something meanwhile.
+//! Preserves `errno`, which a program may read after a call during which something was recorded.
 
 pub(crate) struct Errno(i32);
 
-/// Keeps the present value until the result is dropped.
+/// Saves the current value and restores it when the result is dropped.
 #[inline]
 pub(crate) fn keep() -> Errno {
     // SAFETY: every thread has an errno.

@@ -1,4 +1,4 @@
-//! Files that a program does not disturb by accident, under names that no other process uses.
+//! Files that a program does not close or overwrite by accident, with names that no other process uses.
 
 use std::{
     ffi::OsString,
@@ -8,12 +8,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Descriptors from here on: programs that count theirs from 0 get the numbers that they expect.
+/// Minimum descriptor number, so that programs that count descriptors from 0 get the numbers that they expect.
 const FIRST_DESCRIPTOR: i32 = 900;
 
 /// A file that is only appended to.
 ///
-/// Not a `File`, which ends the process when it finds that its descriptor was closed by the program.
+/// Not a `File`, which aborts the process if the program closed its descriptor.
 #[derive(Debug)]
 pub(crate) struct Appended {
     pub(crate) descriptor: i32,
@@ -25,7 +25,7 @@ impl Appended {
         Self { descriptor: moved_up(file), path: path.to_owned() }
     }
 
-    /// Marks the file as being written, for as long as this process lives.
+    /// Marks the file as being written as long as this process lives.
     fn hold(&self) {
         // SAFETY: a call that fails changes nothing.
         unsafe { libc::flock(self.descriptor, libc::LOCK_EX | libc::LOCK_NB) };
@@ -78,7 +78,8 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Creates the files under the wanted name, or with the process id in it if that is taken or not for this process.
+    /// Creates the files with the requested name, or with the process id in it if the name is taken or belongs to
+    /// another process.
     pub(crate) fn create(wanted: &Path, is_child: bool) -> io::Result<Self> {
         let pid = std::process::id();
         let plain = (!is_child).then(|| wanted.to_owned());
@@ -115,7 +116,7 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Where the stacks are kept until their names are in the file.
+/// The file that holds the stacks until their names are in the main file.
 pub(crate) fn journal_path(path: &Path) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(".stacks");

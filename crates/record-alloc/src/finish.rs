@@ -1,4 +1,4 @@
-//! Puts the names of functions into a file whose events are complete.
+//! Adds the names of functions to a file whose events are complete.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -21,14 +21,14 @@ use crate::{
     tail::recover,
 };
 
-/// Whether a recording ended without the names of its functions, because its process was killed or does not look them up.
+/// Whether a recording ended without function names, because its process was killed or does not look them up.
 pub fn is_unfinished(path: &Path) -> bool {
     journal_path(path).is_file()
 }
 
-/// Completes a recording: looks up the names of all functions and puts them into the file.
+/// Completes a recording: looks up the names of all functions and adds them to the file.
 ///
-/// Fails with a usage error while the process that records is alive.
+/// Fails with a usage error while the recording process is alive.
 pub fn finish(path: &Path) -> Result<()> {
     let mut journal = File::open(journal_path(path))?;
     // SAFETY: the descriptor is open.
@@ -49,7 +49,7 @@ fn metadata(journal: &mut File) -> Result<Metadata> {
     let (mut modules, mut addresses) = (Modules::default(), Vec::new());
     journal::read(journal, |entry| {
         match entry {
-            // Events refer to markers by their place among the functions: they come first.
+            // Events refer to markers by their index among the functions, so markers come first.
             Entry::Marker(name) => drop(metadata.function(name)?),
             Entry::Module { range, bias, path } => modules.load(range, bias, path),
             Entry::Stack(frames) => {
@@ -71,7 +71,7 @@ fn metadata(journal: &mut File) -> Result<Metadata> {
             Entry::Stack(frames) => {
                 let addresses = frames.iter().filter_map(|pc| modules.address(*pc));
                 let named: Vec<_> = addresses.flat_map(|address| symbols.frames(address)).collect();
-                // Functions of the standard library may lie between those of the recorder.
+                // Functions of the standard library may be between those of the recorder.
                 let way = named.iter().take(MAX_WAY).rposition(|named| named.is_ours).map_or(0, |last| last + 1);
                 let frames: Vec<_> = named[way..].iter().map(|named| named.frame).collect();
                 metadata.add_stack(&frames)?;
@@ -82,12 +82,12 @@ fn metadata(journal: &mut File) -> Result<Metadata> {
     metadata.finish()
 }
 
-/// Calls between an allocation and its recording.
+/// Max number of calls between an allocation and its recording.
 const MAX_WAY: usize = 12;
-/// Different addresses are few.
+/// There are few different addresses.
 const DEDUPLICATE_ABOVE: usize = 1 << 20;
 
-/// What is loaded where at some moment of the recording.
+/// The loaded modules at some time of the recording.
 #[derive(Default)]
 struct Modules {
     paths: Vec<Vec<u8>>,
@@ -105,7 +105,7 @@ impl Modules {
         self.loaded.push((range, bias, number));
     }
 
-    /// The call before a return address; one in no module was a wrong turn at the end of a stack.
+    /// The call before a return address; an address outside all modules is an unwinding error at the end of a stack.
     fn address(&self, pc: u64) -> Option<Address> {
         let call = pc.wrapping_sub(1);
         let module = self.loaded.iter().find(|(range, ..)| range.contains(&call));
@@ -113,7 +113,7 @@ impl Modules {
     }
 }
 
-/// Writes the metadata into the room that was left for it, or the whole file again if that is too small.
+/// Writes the metadata into its reserved space, or rewrites the whole file if the space is too small.
 fn put_metadata(path: &Path, metadata: &Metadata) -> Result<()> {
     let mut file = OpenOptions::new().read(true).write(true).open(path)?;
     let mut header = [0; HEADER_BYTES];
@@ -137,7 +137,7 @@ fn put_metadata(path: &Path, metadata: &Metadata) -> Result<()> {
     })
 }
 
-/// Writes the whole file again with its events in LZ4 blocks.
+/// Rewrites the whole file with its events in LZ4 blocks.
 fn pack(path: &Path, metadata: &Metadata) -> Result<()> {
     let mut reader = traceloom_memlyze::open(Source::file(File::open(path)?), &Options::default())?;
     let header = reader.header().clone().packed(Packing::Blocks);
@@ -152,7 +152,7 @@ fn pack(path: &Path, metadata: &Metadata) -> Result<()> {
     })
 }
 
-/// Puts another file in the place of one when it is complete.
+/// Replaces a file with another one when it is complete.
 fn replace(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut whole = tempfile::NamedTempFile::new_in(folder)?;
@@ -162,5 +162,5 @@ fn replace(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Result<(
     Ok(())
 }
 
-/// Where the header's length of the metadata ends.
+/// End of the header field with the length of the metadata.
 const METADATA_LENGTH_END: usize = 20;

@@ -1,6 +1,6 @@
-//! What an allocator calls: each allocation right after it was made, each free right before.
+//! The hooks that an allocator calls: right after each allocation, and right before each free.
 //!
-//! In that order an address is always free in the file before it is allocated again.
+//! In this order, an address is always freed in the file before it is allocated again.
 
 use std::{
     mem,
@@ -18,7 +18,7 @@ use crate::{
     tracer::{Allocated, State, Tracer},
 };
 
-/// Whether there is a recording.
+/// Whether a recording is active.
 static IS_ACTIVE: AtomicBool = AtomicBool::new(false);
 
 #[inline]
@@ -26,7 +26,7 @@ fn is_active() -> bool {
     IS_ACTIVE.load(Ordering::Relaxed)
 }
 
-/// Memory was allocated, or could not be and is null.
+/// Called after an allocation; the address is null if it failed.
 #[inline]
 pub fn allocated(address: *mut u8, size: usize) {
     if !is_active() || address.is_null() {
@@ -41,7 +41,7 @@ pub fn allocated(address: *mut u8, size: usize) {
     });
 }
 
-/// Memory is about to be freed.
+/// Called before a free.
 #[inline]
 pub fn freed(address: *mut u8) {
     if !is_active() || address.is_null() || !sampling::may_be_recorded(address as u64) {
@@ -51,7 +51,7 @@ pub fn freed(address: *mut u8) {
     enter(|_| record(|tracer| tracer.free(address as u64)));
 }
 
-/// Resizes memory by `resize`, which gives the new address.
+/// Resizes memory with `resize`, which returns the new address.
 #[inline]
 pub fn reallocated(old: *mut u8, size: usize, resize: impl FnOnce() -> *mut u8) -> *mut u8 {
     if !is_active() || old.is_null() {
@@ -59,13 +59,14 @@ pub fn reallocated(old: *mut u8, size: usize, resize: impl FnOnce() -> *mut u8) 
         allocated(new, size);
         return new;
     }
-    // One of the two runs.
+    // Only one of the two runs.
     let mut resize = Some(resize);
     let mut resize = || resize.take().map_or(std::ptr::null_mut(), |resize| resize());
     let recorded = enter(|thread| {
         let size_bytes = sampling::weigh(thread, size);
         let stack = size_bytes.map(|_| thread.stack());
-        // Only then it is known whether the old memory is free, and by then another thread may have got it: it has to wait.
+        // Only afterwards is it known whether the old memory was freed, and another thread may have got it by then, so
+        // it has to wait.
         let mut guard = lock();
         let new = resize();
         let _errno = errno::keep();
@@ -83,15 +84,15 @@ pub fn reallocated(old: *mut u8, size: usize, resize: impl FnOnce() -> *mut u8) 
     recorded.unwrap_or_else(resize)
 }
 
-/// Starts a recording, in the place of another if there is one.
+/// Starts a recording, and replaces an active one.
 pub(crate) fn start(options: impl FnOnce() -> Result<Options>) -> Result<()> {
-    // Memory of the options is the recorder's own from the beginning to the end.
+    // Memory of the options belongs to the recorder and is never recorded.
     let started = enter(|_| {
         let options = options()?;
         let options = Options { output: std::path::absolute(&options.output)?, ..options };
         let mut guard = lock();
         *guard = State::On(Box::new(Tracer::new(options, false)?));
-        // A process registers its handlers once.
+        // Handlers are registered once per process.
         static ARE_REGISTERED: AtomicBool = AtomicBool::new(false);
         if !ARE_REGISTERED.swap(true, Ordering::Relaxed) {
             // SAFETY: the handlers live as long as the code does.
@@ -103,7 +104,7 @@ pub(crate) fn start(options: impl FnOnce() -> Result<Options>) -> Result<()> {
     started.unwrap_or(Ok(()))
 }
 
-/// Starts a recording as the environment asks.
+/// Starts a recording according to the environment.
 pub fn start_from_environment() {
     if report(start(Options::from_environment)).is_some() {
         // SAFETY: the handler lives as long as the code does.
@@ -111,7 +112,7 @@ pub fn start_from_environment() {
     }
 }
 
-/// Records a moment.
+/// Records a marker.
 pub fn marker(name: &[u8]) {
     if is_active() {
         let _errno = errno::keep();
@@ -121,8 +122,8 @@ pub fn marker(name: &[u8]) {
 
 const MAX_MARKER_BYTES: usize = 4096;
 
-/// Ends the recording of a process that exits, unless another process finishes it: then what exit handlers and other threads
-/// still do is recorded, too.
+/// Ends the recording of a process that exits, unless another process finishes it; then allocations of exit handlers
+/// and other threads are still recorded.
 pub extern "C" fn end() {
     let is_wanted = enter(|_| matches!(&*lock(), State::On(tracer) if !tracer.options.is_finished_later));
     if is_wanted == Some(true) {
@@ -130,7 +131,7 @@ pub extern "C" fn end() {
     }
 }
 
-/// A library may have been unloaded.
+/// Called when a library may have been unloaded.
 pub fn unloaded() {
     if is_active() {
         let _errno = errno::keep();
@@ -158,7 +159,7 @@ fn record(work: impl FnOnce(&mut Tracer) -> Result<()>) {
     record_in(&mut lock(), work);
 }
 
-/// A recording that fails, as on a full disk, ends; the program goes on.
+/// A recording that fails, for example on a full disk, ends; the program continues.
 #[inline]
 fn record_in(guard: &mut lock::Guard, work: impl FnOnce(&mut Tracer) -> Result<()>) {
     let outcome = match &mut **guard {
@@ -179,11 +180,11 @@ fn record_in(guard: &mut lock::Guard, work: impl FnOnce(&mut Tracer) -> Result<(
 
 #[cold]
 fn report<T>(outcome: Result<T>) -> Option<T> {
-    outcome.inspect_err(|error| eprintln!("traceloom: allocations are not recorded: {error}")).ok()
+    outcome.inspect_err(|error| eprintln!("traceloom: cannot record allocations: {error}")).ok()
 }
 
 extern "C" fn before_fork() {
-    // Handlers of others may allocate while the lock is held.
+    // Other handlers may allocate while the lock is held.
     thread::ignore(true);
     lock::acquire();
 }
@@ -197,7 +198,7 @@ extern "C" fn after_fork_in_child() {
     lock::release();
     let mut guard = lock();
     if let State::On(tracer) = &*guard {
-        // The files are the parent's; no byte of theirs waits in memory.
+        // The files belong to the parent; none of their bytes is buffered in memory.
         *guard = State::Forked(tracer.options.clone());
     }
     drop(guard);

@@ -1,4 +1,5 @@
-//! Stacks as addresses, on disk before the first event that needs them, so that names can be looked up at any later time.
+//! Stacks as addresses, written to disk before the first event that needs them, so that names can be looked up at any
+//! later time.
 
 use std::{
     fs::File,
@@ -13,16 +14,16 @@ use crate::{file::Appended, maps::Module, tail::MAPPED_BYTES};
 const MODULE: u8 = 1;
 const STACK: u8 = 2;
 const MARKER: u8 = 3;
-/// Longer entries are damage.
+/// Max length of an entry; longer ones are damaged.
 const MAX_ENTRY_BYTES: u32 = 1 << 20;
 
 /// One entry: a kind, a length, and that many bytes.
 pub(crate) enum Entry<'a> {
-    /// From here on these addresses belong to this file.
+    /// From here on, these addresses belong to this file.
     Module { range: Range<u64>, bias: u64, path: &'a [u8] },
-    /// Return addresses, the innermost first; stacks are numbered from 0.
+    /// Return addresses, innermost first; stacks are numbered from 0.
     Stack(Vec<u64>),
-    /// The name of a marker; these are numbered from 0.
+    /// The name of a marker; markers are numbered from 0.
     Marker(&'a [u8]),
 }
 
@@ -50,7 +51,7 @@ impl Journal {
         self.put(MARKER, &[], name)
     }
 
-    /// One write per entry: what is in the kernel survives the process.
+    /// One write per entry, because data in the kernel survives the process.
     fn put(&mut self, kind: u8, numbers: &[u64], text: &[u8]) -> io::Result<()> {
         self.buffer.clear();
         self.buffer.push(kind);
@@ -61,7 +62,7 @@ impl Journal {
     }
 }
 
-/// Passes every entry on; one that is cut ends the journal.
+/// Visits every entry; a truncated entry ends the journal.
 pub(crate) fn read(journal: &mut File, mut visit: impl FnMut(Entry<'_>) -> Result<()>) -> Result<()> {
     journal.seek(SeekFrom::Start(MAPPED_BYTES as u64))?;
     let mut file = BufReader::new(journal);

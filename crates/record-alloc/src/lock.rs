@@ -1,4 +1,4 @@
-//! The one recording of this process, behind a lock that is safe across `fork`.
+//! The recording of this process, protected by a lock that is safe across `fork`.
 
 use std::{
     cell::UnsafeCell,
@@ -21,21 +21,21 @@ static SHARED: Shared =
 /// Access to the recording.
 pub(crate) struct Guard(());
 
-/// Waits for the recording. The caller must be inside [`crate::thread::enter`], or an allocation would wait for itself.
+/// Locks the recording. The caller must be inside [`crate::thread::enter`], or an allocation would deadlock.
 #[inline]
 pub(crate) fn lock() -> Guard {
     acquire();
     Guard(())
 }
 
-/// Takes the lock; for `fork`, which has to hold it while the process is copied.
+/// Acquires the lock, for `fork`, which must hold it while the process is copied.
 #[inline]
 pub(crate) fn acquire() {
     // SAFETY: the mutex is initialized and lives as long as the process.
     unsafe { libc::pthread_mutex_lock(SHARED.mutex.get()) };
 }
 
-/// Gives the lock back.
+/// Releases the lock.
 #[inline]
 pub(crate) fn release() {
     // SAFETY: the calling thread took the mutex before.

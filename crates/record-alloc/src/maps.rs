@@ -1,4 +1,4 @@
-//! What is mapped where: the thread's stack, and the programs and libraries that its code comes from.
+//! Memory mappings: the stack of a thread, and the programs and libraries of its code.
 
 use std::{collections::HashMap, fs, ops::Range};
 
@@ -15,7 +15,7 @@ struct Mapping<'a> {
 
 impl<'a> Mapping<'a> {
     fn parse(line: &'a [u8]) -> Option<Self> {
-        // Five fields, then spaces and the path, which may have spaces itself.
+        // Five fields, then spaces and the path, which may contain spaces.
         let mut fields = line.splitn(6, |byte| *byte == b' ');
         let range = std::str::from_utf8(fields.next()?).ok()?;
         let (start, end) = range.split_once('-')?;
@@ -33,7 +33,7 @@ impl<'a> Mapping<'a> {
     }
 }
 
-/// The text is read at once: a stack or a library that the thread uses does not change meanwhile.
+/// The contents of `/proc/self/maps`; a stack or library that the thread uses does not change while it is read.
 fn read() -> Vec<u8> {
     fs::read("/proc/self/maps").unwrap_or_default()
 }
@@ -42,7 +42,7 @@ fn mappings(text: &[u8]) -> impl Iterator<Item = Mapping<'_>> {
     text.split(|byte| *byte == b'\n').filter_map(Mapping::parse)
 }
 
-/// Where the stack lies that `sp` points into.
+/// The bounds of the stack that `sp` points into.
 pub(crate) fn stack_around(sp: u64) -> Option<Range<u64>> {
     let text = read();
     let mapping = mappings(&text).find(|mapping| mapping.range.contains(&sp))?;
@@ -51,24 +51,24 @@ pub(crate) fn stack_around(sp: u64) -> Option<Range<u64>> {
     Some(lowest..mapping.range.end)
 }
 
-/// A program, a library, or code that was made at run time.
+/// A program, a library, or code generated at run time.
 #[derive(Clone, Debug)]
 pub(crate) struct Module {
     pub(crate) range: Range<u64>,
-    /// What to subtract from an address to have the one that the file uses.
+    /// The offset to subtract from an address to get the address in the file.
     pub(crate) bias: u64,
-    /// Empty for code that no file holds.
+    /// Path; empty for code without a file.
     pub(crate) path: Vec<u8>,
-    /// The table of contents of the unwind information, and the segment that it lies in.
+    /// The index of the unwind information, and the segment that contains it.
     pub(crate) unwind: Option<(Range<u64>, Range<u64>)>,
 }
 
 impl Module {
-    /// The module that holds the code at `pc`.
+    /// The module that contains the code at `pc`.
     pub(crate) fn around(pc: u64) -> Option<Self> {
         let text = read();
         let mappings: Vec<Mapping<'_>> = mappings(&text).collect();
-        // A file is mapped piece after piece, the one with its header first.
+        // A file is mapped in consecutive segments, the one with its header first.
         let starts = |mapping: &Mapping<'_>, before: &Mapping<'_>| {
             mapping.path.is_empty() || mapping.path != before.path || mapping.offset == 0
         };
@@ -84,7 +84,7 @@ impl Module {
         is_code.then_some(module)
     }
 
-    /// Whether all modules are still where they were.
+    /// Whether all modules are still at the same addresses.
     pub(crate) fn are_loaded(modules: &[Self]) -> bool {
         let text = read();
         let starts: HashMap<u64, &[u8]> = mappings(&text).map(|mapping| (mapping.range.start, mapping.path)).collect();

@@ -1,23 +1,24 @@
-//! What to record, and where to.
+//! Options of a recording.
 
 use std::{env, ffi::OsString, path::PathBuf};
 
 use traceloom_core::{Error, Result};
 use traceloom_memlyze::raw::Packing;
 
-/// Environment variables that the preloaded library obeys.
+/// Environment variables of the preloaded library.
 pub mod environment {
-    /// The file to write; `PROGRAM.PID.mlyze` without it. A file that exists is kept: the name gets the process id.
+    /// Output file (default: `PROGRAM.PID.mlyze`). If the file exists, it is kept and the process id is added to the
+    /// name.
     pub const OUTPUT: &str = "TRACELOOM_ALLOC_OUTPUT";
-    /// Record one allocation in so many bytes.
+    /// Sample one allocation per this many bytes.
     pub const SAMPLE: &str = "TRACELOOM_ALLOC_SAMPLE";
-    /// `lz4` packs the events.
+    /// `lz4` compresses the events.
     pub const PACKING: &str = "TRACELOOM_ALLOC_PACKING";
-    /// `later` leaves the names of functions to [`crate::finish`]; they are looked up at exit otherwise.
+    /// `later` leaves looking up function names to [`crate::finish`]; otherwise they are looked up at exit.
     pub const FINISH: &str = "TRACELOOM_ALLOC_FINISH";
 }
 
-/// What to record, and where to.
+/// Options of a recording.
 #[derive(Clone, Debug)]
 pub struct Options {
     pub(crate) output: PathBuf,
@@ -32,22 +33,22 @@ impl Options {
         Self { output: output.into(), sample_bytes: 0, packing: Packing::Plain, is_finished_later: false }
     }
 
-    /// Records one allocation in so many bytes, and those larger than that nearly always. Sizes in the file are estimates
-    /// of everything that the recorded allocations stand for, so that sums are about right.
+    /// Samples one allocation per this many bytes; larger allocations are nearly always recorded. Sizes in the file are
+    /// estimates that include the skipped allocations, so sums are approximately right.
     #[must_use]
     pub fn sample(mut self, bytes: u64) -> Self {
         self.sample_bytes = bytes;
         self
     }
 
-    /// Packs the events in LZ4 blocks, which only Traceloom reads.
+    /// Compresses the events in LZ4 blocks, which only Traceloom can read.
     #[must_use]
     pub fn lz4(mut self) -> Self {
         self.packing = Packing::Blocks;
         self
     }
 
-    /// The options that the environment asks for.
+    /// The options from the environment.
     pub(crate) fn from_environment() -> Result<Self> {
         let text = |name| env::var(name).unwrap_or_default();
         let output = env::var_os(environment::OUTPUT).filter(|path| !path.is_empty());

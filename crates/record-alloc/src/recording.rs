@@ -1,4 +1,4 @@
-//! A recording that a program starts and ends itself.
+//! A recording that the program itself starts and ends.
 
 use std::fs;
 
@@ -11,9 +11,9 @@ use crate::{hooks, options::Options};
 #[must_use = "dropping it ends the recording"]
 pub struct Recording(());
 
-/// Starts to record the allocations of every thread; a file of that name is replaced.
+/// Starts recording the allocations of all threads; an existing file is replaced.
 ///
-/// A process has one recording: another start ends the one before, whose file is left without names.
+/// A process has one recording at a time: starting another one ends the previous one, whose file is left without names.
 pub fn start(options: Options) -> Result<Recording> {
     if options.output.is_file() {
         fs::remove_file(&options.output)?;
@@ -22,7 +22,7 @@ pub fn start(options: Options) -> Result<Recording> {
     Ok(Recording(()))
 }
 
-/// Records a moment, which tools show by this name.
+/// Records a marker with this name.
 pub fn marker(name: &str) {
     hooks::marker(name.as_bytes());
 }

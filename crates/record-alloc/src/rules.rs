@@ -1,36 +1,37 @@
-//! How to get from a frame to its caller: one rule per return address, found once and kept in a shared table.
+//! Unwinding rules, which lead from a frame to its caller: one per return address, computed once and kept in a shared
+//! table.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::maps::Module;
 
-/// How the frame of some code is left, in 32 bits: kind, offset of the frame's end, where the frame pointer was saved.
+/// An unwinding rule in 32 bits: kind, offset of the frame's end, location of the saved frame pointer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Rule(u32);
 
-/// What the end of a frame, the CFA of DWARF, is counted from.
+/// The base of the end of a frame (the CFA of DWARF).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Base {
     Sp,
     Fp,
 }
 
-/// A rule taken apart.
+/// A decoded rule.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Leave {
-    /// Nobody called this, or it cannot be known who.
+    /// There is no caller, or it cannot be determined.
     Stop,
-    /// The frame ends at `base + end`; the return address lies just below, the caller's frame pointer `saved_fp` below
-    /// the end, or still in its register if that is 0.
+    /// The frame ends at `base + end`. The return address is just below, and the caller's frame pointer is `saved_fp`
+    /// below the end, or still in its register if that is 0.
     Frame { base: Base, end: u64, saved_fp: u64 },
 }
 
 impl Rule {
     pub(crate) const STOP: Self = Self(1);
-    /// The frame pointer leads to itself as it was in the caller, and to the return address above.
+    /// The frame pointer points to the saved frame pointer of the caller, followed by the return address.
     pub(crate) const FRAME_POINTER: Self = Self(3 | 2 << 2 | 2 << 18);
 
-    /// A rule in words of 8 bytes; `None` where the numbers do not fit.
+    /// Encodes a rule in units of 8 bytes; `None` if the numbers do not fit.
     fn frame(base: Base, end: i64, saved_fp: i64) -> Option<Self> {
         let words = |bytes: i64, bits: u32| {
             let count = u32::try_from(bytes / 8).ok()?;
@@ -50,15 +51,15 @@ impl Rule {
         Leave::Frame { base, end: u64::from(self.0 >> 2 & 0xffff) * 8, saved_fp: u64::from(self.0 >> 18) * 8 }
     }
 
-    /// The rule of the code at `pc`: that of the compiler, or frame pointers where it wrote none.
+    /// The rule of the code at `pc`: from the compiler's unwind information, or frame pointers if there is none.
     pub(crate) fn find(pc: u64, module: Option<&Module>) -> Self {
-        // Code in no module is a wrong turn.
+        // An address outside all modules is an unwinding error.
         let Some(module) = module else { return Self::STOP };
         module.unwind.as_ref().and_then(|unwind| cfi::rule(pc, unwind)).unwrap_or(Self::FRAME_POINTER)
     }
 }
 
-/// Rules by address. Scattering 48 bits is reversible, so that place and tag together are the address.
+/// Rules by address. Hashing 48 bits is reversible, so index and tag together identify the address.
 static RULES: [AtomicU64; PLACES] = [const { AtomicU64::new(0) }; PLACES];
 
 const PLACES: usize = 1 << 16;
@@ -70,7 +71,7 @@ fn place_and_tag(pc: u64) -> (usize, u64) {
     ((scattered >> 32) as usize, scattered << 32)
 }
 
-/// The rule for a return address, if it is known.
+/// The rule for a return address, if known.
 #[inline]
 pub(crate) fn known(pc: u64) -> Option<Rule> {
     if pc >> ADDRESS_BITS != 0 {
@@ -81,18 +82,18 @@ pub(crate) fn known(pc: u64) -> Option<Rule> {
     (entry != 0 && entry & !0xffff_ffff == tag).then_some(Rule(entry as u32))
 }
 
-/// Keeps a rule, in the place of another if need be.
+/// Stores a rule, and replaces another one if needed.
 pub(crate) fn keep(pc: u64, rule: Rule) {
     let (place, tag) = place_and_tag(pc);
     RULES[place].store(tag | u64::from(rule.0), Ordering::Relaxed);
 }
 
-/// Forgets all rules: other code may take the addresses.
+/// Drops all rules, because the addresses may belong to other code now.
 pub(crate) fn forget() {
     RULES.iter().for_each(|rule| rule.store(0, Ordering::Relaxed));
 }
 
-/// Unwind information of compilers, as the processor's other half of frame pointers.
+/// Unwind information of compilers, for code without frame pointers.
 #[cfg(target_arch = "x86_64")]
 mod cfi {
     use std::ops::Range;
@@ -132,7 +133,7 @@ mod cfi {
             CfaRule::RegisterAndOffset { register, offset } if *register == X86_64::RBP => {
                 Rule::frame(Base::Fp, *offset, saved_fp)
             }
-            // Frames that the compiler aligned have a frame pointer.
+            // Frames that the compiler realigned have a frame pointer.
             CfaRule::RegisterAndOffset { .. } | CfaRule::Expression(_) => None,
         }
     }
@@ -143,7 +144,7 @@ mod cfi {
     }
 }
 
-/// Other processors' compilers keep frame pointers.
+/// Compilers for other processors keep frame pointers.
 #[cfg(not(target_arch = "x86_64"))]
 mod cfi {
     pub(super) fn rule(_: u64, _: &(std::ops::Range<u64>, std::ops::Range<u64>)) -> Option<super::Rule> {

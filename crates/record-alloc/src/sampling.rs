@@ -1,4 +1,4 @@
-//! Records one allocation in so many bytes: large ones nearly always, small ones now and then.
+//! Samples one allocation per a number of bytes: large ones nearly always, small ones occasionally.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -7,7 +7,7 @@ use crate::thread::Thread;
 /// Mean distance of samples in bytes; 0 records everything.
 static SAMPLE_BYTES: AtomicU64 = AtomicU64::new(0);
 
-/// How many sampled allocations live, by a hash of their address: most frees are none of theirs and end here.
+/// Number of live sampled allocations, by a hash of their address; most frees do not match any and end here.
 static SAMPLED: [AtomicU32; 1 << 14] = [const { AtomicU32::new(0) }; 1 << 14];
 
 pub(crate) fn start(sample_bytes: u64) {
@@ -15,7 +15,7 @@ pub(crate) fn start(sample_bytes: u64) {
     SAMPLED.iter().for_each(|count| count.store(0, Ordering::Relaxed));
 }
 
-/// The size to record for an allocation, if it is to be recorded.
+/// The size to record for an allocation, if it is sampled.
 #[inline]
 pub(crate) fn weigh(thread: &Thread, size: usize) -> Option<u64> {
     let mean = SAMPLE_BYTES.load(Ordering::Relaxed);
@@ -32,14 +32,14 @@ fn draw(thread: &Thread, size: u64, mean: u64) -> Option<u64> {
         thread.until_sample.set(left);
         return None;
     }
-    // Distances have no memory: the next one starts behind this allocation.
+    // Distances are memoryless, so the next one starts after this allocation.
     thread.until_sample.set(distance(thread, mean));
-    // One over the chance to be sampled is what a sample stands for.
+    // A sample represents one over the probability of being sampled.
     let chance = -f64::exp_m1(-(size as f64) / mean as f64);
     Some((size as f64 / chance).round() as u64)
 }
 
-/// Bytes to the next sample, as of a Poisson process.
+/// Bytes to the next sample, from a Poisson process.
 fn distance(thread: &Thread, mean: u64) -> i64 {
     let mut random = thread.random.get();
     random ^= random << 13;
@@ -60,12 +60,12 @@ pub(crate) fn may_be_recorded(address: u64) -> bool {
     SAMPLE_BYTES.load(Ordering::Relaxed) == 0 || count_of(address).load(Ordering::Relaxed) > 0
 }
 
-/// Counts a sampled allocation that starts to live.
+/// Counts a new sampled allocation.
 pub(crate) fn count_in(address: u64) {
     count_of(address).fetch_add(1, Ordering::Relaxed);
 }
 
-/// Counts a sampled allocation that ends.
+/// Counts the end of a sampled allocation.
 pub(crate) fn count_out(address: u64) {
     count_of(address).fetch_sub(1, Ordering::Relaxed);
 }

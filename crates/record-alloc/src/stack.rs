@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use crate::rules::{self, Base, Leave, Rule};
 
-/// Calls of a stack that are kept, the innermost ones.
+/// Max number of innermost calls that are kept per stack.
 pub(crate) const MAX_FRAMES: usize = 64;
 
-/// The return addresses of a stack, the innermost first, and a number that stands for all of them.
+/// The return addresses of a stack, innermost first, and their hash.
 pub(crate) struct Stack {
     frames: [u64; MAX_FRAMES],
     len: usize,
@@ -28,7 +28,8 @@ impl Stack {
         self.hash = product as u64 ^ (product >> 64) as u64;
     }
 
-    /// Walks from here up to the end of the stack, which lies within `bounds`; `find` gives rules that are not known yet.
+    /// Walks from here up to the end of the stack, which is within `bounds`; `find` computes rules that are not known
+    /// yet.
     #[inline(never)]
     pub(crate) fn walk(bounds: &Range<u64>, find: impl Fn(u64) -> Rule) -> Self {
         let mut registers = Registers::here();
@@ -36,7 +37,7 @@ impl Stack {
         if !bounds.contains(&registers.sp) {
             return stack;
         }
-        // A return address may be the first of the next function; the call before it is not.
+        // A return address may be the start of the next function; the call before it is not.
         let mut pc = registers.pc;
         while stack.len < MAX_FRAMES {
             let rule = rules::known(pc).unwrap_or_else(|| find(pc));
@@ -75,7 +76,7 @@ impl Registers {
         Self { pc, sp, fp }
     }
 
-    /// Goes to the caller; whether there is one within the bounds.
+    /// Moves to the caller; returns whether there is one within the bounds.
     #[inline]
     fn leave(&mut self, rule: Rule, bounds: &Range<u64>) -> bool {
         let Leave::Frame { base, end, saved_fp } = rule.leave() else { return false };

@@ -1,4 +1,4 @@
-//! Functions, files and lines of addresses, one module after the other so that memory stays bounded.
+//! Looks up functions, files and lines of addresses, one module after the other so that memory stays bounded.
 
 use std::{
     borrow::Cow,
@@ -20,7 +20,7 @@ use traceloom_memlyze::{Frame, MetadataBuilder};
 /// A code address: the number of its module, and the address in its file.
 pub(crate) type Address = (u32, u64);
 
-/// Frames by address; an address has several where functions were inlined, the innermost first.
+/// Frames by address; with inlined functions, an address has several, innermost first.
 #[derive(Default)]
 pub(crate) struct Symbols {
     frames: HashMap<Address, Vec<Named>>,
@@ -29,7 +29,7 @@ pub(crate) struct Symbols {
 #[derive(Clone, Copy)]
 pub(crate) struct Named {
     pub(crate) frame: Frame,
-    /// Whether it belongs to the recorder or to Rust's way to an allocator.
+    /// Whether it belongs to the recorder or to Rust's allocation functions.
     pub(crate) is_ours: bool,
 }
 
@@ -58,7 +58,7 @@ impl Symbols {
     fn add_module(&mut self, path: &Path, addresses: &[Address], metadata: &mut MetadataBuilder) -> Result<()> {
         let file = map(path);
         let file = file.as_deref().and_then(|bytes| object::File::parse(bytes).ok());
-        // What was taken out of the file lies where distributions keep it.
+        // Stripped debug information is in the folder where distributions install it.
         let detached = file.as_ref().and_then(debug_file).and_then(|path| map(&path));
         let detached = detached.as_deref().and_then(|bytes| object::File::parse(bytes).ok());
         let files: Vec<&object::File<'_>> = detached.iter().chain(&file).collect();
@@ -82,7 +82,7 @@ fn map(path: &Path) -> Option<Mmap> {
     unsafe { Mmap::map(&file) }.ok()
 }
 
-/// The file that has the debug information of another.
+/// The file with the separate debug information.
 fn debug_file(file: &object::File<'_>) -> Option<PathBuf> {
     let id = file.build_id().ok()??;
     let (first, rest) = id.split_first()?;
@@ -144,7 +144,7 @@ impl Module<'_> {
         Some(addr2line::demangle_auto(name.into(), None).into_owned())
     }
 
-    /// What to call code without a name.
+    /// The name of code without a symbol.
     fn number(&self, address: u64) -> String {
         match self.path.file_name() {
             Some(name) => format!("{}+{address:#x}", name.to_string_lossy()),
@@ -161,7 +161,7 @@ impl Module<'_> {
     }
 }
 
-/// Whether a function of a Rust program only leads to the allocator.
+/// Whether a Rust function only calls the allocator.
 fn is_on_the_way(function: &str) -> bool {
     const PREFIXES: &[&str] = &[
         "traceloom_record_alloc::",

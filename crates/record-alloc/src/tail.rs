@@ -1,6 +1,7 @@
-//! The last events in memory that the kernel keeps: however the process ends, none is lost.
+//! The last events, in memory that the kernel keeps, so that none is lost when the process ends.
 //!
-//! The journal starts with a page for them, which is mapped. Events gather there and go to their file when it is full.
+//! The journal starts with a mapped page for them. Events are collected there and written to their file when the page
+//! is full.
 
 use std::{
     fs::{File, OpenOptions},
@@ -14,25 +15,25 @@ use traceloom_memlyze::raw::Packing;
 
 use crate::file::Appended;
 
-/// Bytes of the journal that are mapped: a head and the tail of the events. Entries of the journal follow.
+/// Mapped bytes of the journal: a header and the tail of the events. Entries of the journal follow.
 pub(crate) const MAPPED_BYTES: usize = 64 << 10;
 const MAGIC: [u8; 8] = *b"MLSTACK1";
 
-/// What stands in front of the tail.
+/// The header before the tail.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Head {
     magic: [u8; 8],
-    /// Bytes of the events' file that are certain to be there; the tail follows them.
+    /// Bytes of the event file that are certainly written; the tail follows them.
     file_bytes: u64,
     tail_bytes: u64,
-    /// Whether the events are to be packed when the file is finished.
+    /// Whether the events are compressed when the file is finished.
     is_packed: u64,
 }
 
 const TAIL_CAPACITY: usize = MAPPED_BYTES - size_of::<Head>();
 
-/// The file of the events, behind its tail.
+/// The event file and its tail.
 pub(crate) struct Events {
     file: Appended,
     head: *mut Head,
@@ -44,7 +45,7 @@ unsafe impl Send for Events {}
 impl Events {
     /// Maps the start of an empty journal.
     pub(crate) fn new(file: Appended, journal: &mut Appended, packing: Packing) -> io::Result<Self> {
-        // Written, not left as a hole: a full disk must be noticed here and not when the memory is used.
+        // Written instead of left as a hole, because a full disk must be noticed here and not when the memory is used.
         journal.write_all(&[0; MAPPED_BYTES])?;
         let (protection, descriptor) = (libc::PROT_READ | libc::PROT_WRITE, journal.descriptor);
         // SAFETY: a new mapping of a file that is that long.
@@ -64,7 +65,7 @@ impl Events {
         unsafe { self.head.add(1).cast() }
     }
 
-    /// Hands the tail over to the file.
+    /// Writes the tail to the file.
     fn drain(&mut self) -> io::Result<()> {
         // SAFETY: the head and as many bytes as it says are mapped, and only this value changes them.
         let (head, bytes) = unsafe {
@@ -72,7 +73,7 @@ impl Events {
             (head, std::slice::from_raw_parts(self.tail(), (*self.head).tail_bytes as usize))
         };
         self.file.write_all(bytes)?;
-        // In this order, what was written twice is found at the same place.
+        // In this order, bytes that are written twice have the same offset.
         head.tail_bytes = 0;
         head.file_bytes += bytes.len() as u64;
         Ok(())
@@ -109,14 +110,14 @@ impl Drop for Events {
     }
 }
 
-/// Puts the tail into the events' file; how the events are to be packed. May be done again.
+/// Writes the tail to the event file; returns how the events are to be compressed. Can be repeated.
 pub(crate) fn recover(path: &Path, journal: &mut File) -> io::Result<Packing> {
     let mut mapped = vec![0; MAPPED_BYTES];
     let is_whole = journal.read_exact(&mut mapped).is_ok() && mapped.starts_with(&MAGIC);
     let word = |index: usize| mapped[index * 8..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
     let tail = mapped[size_of::<Head>()..].get(..word(2) as usize);
     let (true, Some(tail)) = (is_whole, tail) else {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a journal of stacks"));
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "not a journal of stacks"));
     };
     let events = OpenOptions::new().write(true).open(path)?;
     events.set_len(word(1))?;

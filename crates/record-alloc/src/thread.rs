@@ -1,4 +1,4 @@
-//! What is known of each thread. Nothing here has a destructor, so that allocations while a thread ends are recorded, too.
+//! Per-thread state. Nothing here has a destructor, so that allocations during thread exit are recorded as well.
 
 use std::{
     cell::Cell,
@@ -14,13 +14,13 @@ use crate::{
 };
 
 pub(crate) struct Thread {
-    /// Whether the thread is recording: its allocations are the recorder's own.
+    /// Whether the thread is inside the recorder, whose allocations are not recorded.
     is_inside: Cell<bool>,
     number: Cell<u32>,
     stack_start: Cell<u64>,
     stack_end: Cell<u64>,
     lookups: Cell<u32>,
-    /// Bytes until the next allocation that is sampled.
+    /// Bytes until the next sampled allocation.
     pub(crate) until_sample: Cell<i64>,
     pub(crate) random: Cell<u64>,
 }
@@ -39,12 +39,13 @@ thread_local! {
     };
 }
 
-/// Threads so far; the first has the number 1, as 0 stands for none yet.
+/// Number of threads so far; the first has the number 1, because 0 means none yet.
 static THREADS: AtomicU32 = AtomicU32::new(1);
-/// Stacks that are looked up per thread; a program that switches between more of its own has records without stacks.
+/// Max number of stacks that are looked up per thread; if a program switches between more of them, records have no
+/// stacks.
 const MAX_LOOKUPS: u32 = 100;
 
-/// Does work of the recorder; `None` if the thread is doing some already.
+/// Runs work of the recorder; `None` if the thread is already inside the recorder.
 #[inline]
 pub(crate) fn enter<T>(work: impl FnOnce(&Thread) -> T) -> Option<T> {
     THREAD.with(|thread| {
@@ -57,13 +58,13 @@ pub(crate) fn enter<T>(work: impl FnOnce(&Thread) -> T) -> Option<T> {
     })
 }
 
-/// Ignores allocations of this thread, or stops doing so; for `fork`, which holds the lock.
+/// Starts or stops ignoring allocations of this thread, for `fork`, which holds the lock.
 pub(crate) fn ignore(is_ignored: bool) {
     THREAD.with(|thread| thread.is_inside.set(is_ignored));
 }
 
 impl Thread {
-    /// The number of the thread in the file; threads beyond those that 16 bits can number share the last.
+    /// The number of the thread in the file; threads beyond 16 bits share the last number.
     #[inline]
     pub(crate) fn number(&self) -> u16 {
         if self.number.get() == 0 {

@@ -15,17 +15,17 @@ use traceloom_memlyze::{
 
 use crate::{file::Files, journal::Journal, maps::Module, options::Options, sampling, stack::Stack, tail::Events};
 
-/// Room for metadata in front of the events; a file that needs more is written again when it is finished.
+/// Space reserved for metadata before the events; a file that needs more is rewritten when it is finished.
 const RESERVED_METADATA: usize = (64 << 10) - HEADER_BYTES;
-/// Frames of all stacks together; allocations with further stacks have none, so that memory stays bounded.
+/// Max number of frames of all stacks; allocations with further stacks have none, so that memory stays bounded.
 const MAX_KEPT_FRAMES: usize = 6 << 20;
-/// Names of markers that are kept; further ones share the last, for the same reason.
+/// Max number of marker names; further markers share the last name, for the same reason.
 const MAX_MARKER_NAMES: usize = 1 << 16;
 const OTHER_MARKERS: &[u8] = b"another marker";
 /// The id of the stack without frames.
 const NO_STACK: u64 = 0;
 
-/// What an allocation event holds.
+/// The contents of an allocation event.
 pub(crate) struct Allocated<'a> {
     pub(crate) address: u64,
     pub(crate) size_bytes: u64,
@@ -37,7 +37,7 @@ pub(crate) struct Allocated<'a> {
 pub(crate) enum State {
     Off,
     On(Box<Tracer>),
-    /// A child of a process that records; it starts files of its own with its first event.
+    /// A forked child of a recording process; it starts separate files with its first event.
     Forked(Options),
 }
 
@@ -49,14 +49,14 @@ pub(crate) struct Tracer {
     start: Instant,
     clock: Clock,
     modules: Vec<Module>,
-    /// How many of them the journal has.
+    /// Number of modules in the journal.
     journaled_modules: usize,
     /// Ids by the hash of the frames.
     stacks: HashMap<u64, u64, BuildHasherDefault<Hashed>>,
     next_stack: u64,
     kept_frames: usize,
     markers: HashMap<Vec<u8>, u64>,
-    /// Addresses that live; only those are recorded when they are freed.
+    /// Live sampled addresses; only their frees are recorded.
     sampled: HashSet<u64>,
 }
 
@@ -96,7 +96,7 @@ impl Tracer {
         Ok(tracer)
     }
 
-    /// Records an allocation; the memory must not be known to anybody else yet.
+    /// Records an allocation; no other thread may know the address yet.
     #[inline]
     pub(crate) fn alloc(&mut self, allocated: &Allocated<'_>) -> Result<()> {
         let stack = self.stack_id(allocated.stack)?;
@@ -109,7 +109,7 @@ impl Tracer {
         self.put(&Record::Alloc(Alloc { delta_us, time_us, address, size_bytes, stack, thread, padding }))
     }
 
-    /// Records a free; the memory must still be the caller's.
+    /// Records a free; the memory must still belong to the caller.
     #[inline]
     pub(crate) fn free(&mut self, address: u64) -> Result<()> {
         if self.options.sample_bytes > 0 {
@@ -122,7 +122,7 @@ impl Tracer {
         self.put(&Record::Free(Free { delta_us, time_us: 0, address, padding: Padding::default() }))
     }
 
-    /// Records a moment.
+    /// Records a marker.
     pub(crate) fn marker(&mut self, name: &[u8]) -> Result<()> {
         let next = self.markers.len() as u64;
         let is_kept = self.markers.len() < MAX_MARKER_NAMES || self.markers.contains_key(name);
@@ -139,7 +139,7 @@ impl Tracer {
         self.put(&Record::Marker(Marker { delta_us, time_us: 0, name, padding: Padding::default() }))
     }
 
-    /// The module that holds the code at `pc`.
+    /// The module that contains the code at `pc`.
     pub(crate) fn module(&mut self, pc: u64) -> Option<&Module> {
         let known = self.modules.iter().position(|module| module.range.contains(&pc));
         let index = match known {
@@ -152,7 +152,7 @@ impl Tracer {
         self.modules.get(index)
     }
 
-    /// Forgets modules, which may be gone; what they are called is asked again.
+    /// Drops modules, which may be unloaded; they are looked up again.
     pub(crate) fn forget_modules(&mut self) {
         if !Module::are_loaded(&self.modules) {
             self.modules.clear();
@@ -203,7 +203,7 @@ impl Tracer {
     }
 }
 
-/// Takes a number that is a hash already.
+/// A hasher for numbers that are already hashes.
 #[derive(Default)]
 struct Hashed(u64);
 

@@ -1,4 +1,4 @@
-//! A little memory for the loader while it looks up the allocator that stands behind this library.
+//! A small arena for the loader while it looks up the next allocator.
 
 use std::{
     cell::UnsafeCell,
@@ -9,7 +9,7 @@ use std::{
 use libc::c_void;
 
 const BYTES: usize = 16 << 10;
-/// In front of each piece stands its size, in as many bytes as keep the alignment.
+/// Each block is preceded by its size, padded to keep the alignment.
 const ALIGNMENT: usize = 16;
 
 #[repr(align(16))]
@@ -21,7 +21,7 @@ unsafe impl Sync for Arena {}
 static ARENA: Arena = Arena(UnsafeCell::new([0; BYTES]));
 static USED: AtomicUsize = AtomicUsize::new(0);
 
-/// Zeroed memory, or null when it is used up.
+/// Zeroed memory, or null if the arena is used up.
 pub(crate) fn allocate(size: usize) -> *mut c_void {
     let Some(bytes) = size.checked_next_multiple_of(ALIGNMENT).and_then(|size| size.checked_add(ALIGNMENT)) else {
         return ptr::null_mut();
@@ -38,13 +38,13 @@ pub(crate) fn allocate(size: usize) -> *mut c_void {
     }
 }
 
-/// Whether the address is one of [`allocate`].
+/// Whether the address was returned by [`allocate`].
 #[inline]
 pub(crate) fn owns(address: *mut c_void) -> bool {
     (address as usize).wrapping_sub(ARENA.0.get() as usize) < BYTES
 }
 
-/// Copies a piece to memory of the usual allocator.
+/// Copies a block to memory of the normal allocator.
 pub(crate) fn move_out(old: *mut c_void, size: usize) -> *mut c_void {
     // SAFETY: any size may be asked for.
     let new = unsafe { crate::malloc(size) };

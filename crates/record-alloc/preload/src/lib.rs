@@ -1,7 +1,7 @@
-//! `libtraceloom_alloc.so`: stands in front of the C library's allocator and records what a program does with it.
+//! `libtraceloom_alloc.so`: interposes the C library's allocator and records its calls.
 //!
-//! C++'s `new` and Rust's default allocator end in `malloc`, so that they are recorded, too. What the library obeys is in
-//! `traceloom_record_alloc::environment`.
+//! C++'s `new` and Rust's default allocator call `malloc`, so they are recorded as well.
+//! `traceloom_record_alloc::environment` describes the environment variables of the library.
 
 #![cfg(target_os = "linux")]
 
@@ -27,7 +27,7 @@ unsafe extern "C" {
     static environ: *const *const c_char;
 }
 
-/// Starts the recording with the first call after the C library has its environment.
+/// Starts the recording at the first call after the C library has set up the environment.
 #[inline]
 fn start_once() {
     if START.load(Ordering::Relaxed) != TRIED {
@@ -63,7 +63,7 @@ fn reallocated(old: *mut c_void, size: size_t, resize: impl FnOnce() -> *mut c_v
 }
 
 /// # Safety
-/// As the C library says.
+/// Same as in the C library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn malloc(size: size_t) -> *mut c_void {
     let Some(next) = next() else { return arena::allocate(size) };
@@ -72,7 +72,7 @@ pub unsafe extern "C" fn malloc(size: size_t) -> *mut c_void {
 }
 
 /// # Safety
-/// As the C library says.
+/// Same as in the C library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn calloc(count: size_t, size: size_t) -> *mut c_void {
     let Some(next) = next() else { return arena::allocate(count.saturating_mul(size)) };
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn calloc(count: size_t, size: size_t) -> *mut c_void {
 }
 
 /// # Safety
-/// As the C library says.
+/// Same as in the C library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn realloc(old: *mut c_void, size: size_t) -> *mut c_void {
     let Some(next) = next() else { return arena::move_out(old, size) };
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn realloc(old: *mut c_void, size: size_t) -> *mut c_void 
 }
 
 /// # Safety
-/// As the C library says.
+/// Same as in the C library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reallocarray(old: *mut c_void, count: size_t, size: size_t) -> *mut c_void {
     let Some(bytes) = count.checked_mul(size) else {
@@ -103,7 +103,7 @@ pub unsafe extern "C" fn reallocarray(old: *mut c_void, count: size_t, size: siz
 }
 
 /// # Safety
-/// As the C library says.
+/// Same as in the C library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn free(address: *mut c_void) {
     if address.is_null() || arena::owns(address) {
@@ -117,7 +117,7 @@ pub unsafe extern "C" fn free(address: *mut c_void) {
 }
 
 /// # Safety
-/// As the C library says.
+/// Same as in the C library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn posix_memalign(out: *mut *mut c_void, alignment: size_t, size: size_t) -> c_int {
     let Some(next) = next() else { return libc::ENOMEM };
@@ -131,7 +131,7 @@ pub unsafe extern "C" fn posix_memalign(out: *mut *mut c_void, alignment: size_t
 }
 
 /// # Safety
-/// As the C library says.
+/// Same as in the C library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aligned_alloc(alignment: size_t, size: size_t) -> *mut c_void {
     let Some(next) = next() else { return std::ptr::null_mut() };
@@ -140,7 +140,7 @@ pub unsafe extern "C" fn aligned_alloc(alignment: size_t, size: size_t) -> *mut 
 }
 
 /// # Safety
-/// As the C library says.
+/// Same as in the C library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn memalign(alignment: size_t, size: size_t) -> *mut c_void {
     let Some(next) = next() else { return std::ptr::null_mut() };
@@ -149,7 +149,7 @@ pub unsafe extern "C" fn memalign(alignment: size_t, size: size_t) -> *mut c_voi
 }
 
 /// # Safety
-/// As the C library says.
+/// Same as in the C library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn valloc(size: size_t) -> *mut c_void {
     let Some(next) = next() else { return std::ptr::null_mut() };
@@ -158,7 +158,7 @@ pub unsafe extern "C" fn valloc(size: size_t) -> *mut c_void {
 }
 
 /// # Safety
-/// As the C library says.
+/// Same as in the C library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pvalloc(size: size_t) -> *mut c_void {
     let Some(next) = next() else { return std::ptr::null_mut() };
@@ -167,7 +167,7 @@ pub unsafe extern "C" fn pvalloc(size: size_t) -> *mut c_void {
 }
 
 /// # Safety
-/// As the C library says.
+/// Same as in the C library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dlclose(handle: *mut c_void) -> c_int {
     let Some(next) = next() else { return -1 };
@@ -177,7 +177,7 @@ pub unsafe extern "C" fn dlclose(handle: *mut c_void) -> c_int {
     outcome
 }
 
-/// Records a moment; a program declares the function as weak and calls it if it is there.
+/// Records a marker; a program declares this function as weak and calls it if it exists.
 ///
 /// # Safety
 /// `name` is a C string.

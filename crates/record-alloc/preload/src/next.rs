@@ -1,4 +1,4 @@
-//! The functions that stand behind those of this library.
+//! The next definitions of the functions of this library.
 
 use std::{
     cell::UnsafeCell,
@@ -50,7 +50,7 @@ fn symbol(name: &CStr) -> *mut c_void {
     if found.is_null() { unavailable as *mut c_void } else { found }
 }
 
-/// Stands for a function that the C library does not have, which then nobody can call.
+/// Placeholder for a function that the C library does not have and that therefore is never called.
 extern "C" fn unavailable() -> *mut c_void {
     std::ptr::null_mut()
 }
@@ -66,7 +66,7 @@ const UNKNOWN: u8 = 0;
 const LOOKING: u8 = 1;
 const KNOWN: u8 = 2;
 
-/// The functions, or nothing while they are looked up: that may allocate itself.
+/// The functions, or `None` while they are being looked up, which may allocate.
 #[inline]
 pub(crate) fn next() -> Option<&'static Next> {
     if STATE.load(Ordering::Acquire) != KNOWN && !look_up() {
