@@ -1,4 +1,4 @@
-//! Analyses of the tables of a trace, without a SQL engine.
+//! Statistics, flame graphs, memory reports and more from the tables of a trace, without a SQL engine.
 //!
 //! One module per analysis; each has a sink for tables and a report of plain data.
 

@@ -1,4 +1,4 @@
-//! What all requests share.
+//! The state shared by all requests.
 
 use std::sync::{Arc, RwLock, RwLockReadGuard};
 
@@ -15,7 +15,7 @@ pub(crate) struct App {
 }
 
 impl App {
-    /// The scene, to look at.
+    /// The scene, for reading.
     pub(crate) fn scene(&self) -> Answer<RwLockReadGuard<'_, Scene>> {
         self.scene.read().map_err(|_| Refusal::broken())
     }

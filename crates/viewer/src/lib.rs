@@ -1,8 +1,8 @@
-//! Traces in the browser: everything that answers the page, and the page.
+//! Traces in the browser: the page, and everything that answers it.
 //!
-//! The page asks for pictures of a window at a width and gets what its pixels can show; it never holds the trace. A
-//! [`Router`] answers its requests from a compact form of the traces. It knows no sockets: `traceloom-viewer-server` puts
-//! it behind a local server, `traceloom-viewer-wasm` into a worker of the browser.
+//! The page requests the contents of a window at a given width and gets what its pixels can show; it never holds the
+//! trace. A [`Router`] answers its requests from a compact form of the traces, without sockets:
+//! `traceloom-viewer-server` runs it in a local server, `traceloom-viewer-wasm` in a worker of the browser.
 
 #![forbid(unsafe_code)]
 
@@ -23,7 +23,7 @@ pub use crate::{
     work::{Over, Waiting},
 };
 
-/// What the code of a finding means, if the page of its format says so.
+/// The meaning of a finding code, if the page of its format explains it.
 pub fn meaning(code: &str) -> Option<&'static str> {
     api::meanings::of(code)
 }

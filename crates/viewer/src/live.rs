@@ -1,4 +1,4 @@
-//! Traces that are still written: the scene grows with the file.
+//! Live traces, which are still being written: the scene grows with the file.
 
 use std::{
     fs,
@@ -21,19 +21,19 @@ use crate::{
     scene::{Builder, LoadState, Scene, TraceInfo},
 };
 
-/// How often a growing file is looked at.
+/// How often a growing file is checked.
 const POLL: Duration = Duration::from_millis(100);
-/// A file that has to be read from its start again gets this part of the time.
+/// Reading a file from its start again takes at most one in this many parts of the time.
 const READING_SHARE: u32 = 5;
-/// Quarters that are forgotten in one go, at most: a hundredth of the time is left then.
+/// Max number of quarters that are dropped at once; about a hundredth of the time is left then.
 const MAX_STEPS: usize = 16;
 
-/// How much of a growing trace stays in memory; the file has the rest.
+/// How much of a live trace stays in memory; the file has the rest.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Keep {
-    /// Spans that ended longer ago are forgotten.
+    /// Spans that ended longer ago are dropped.
     pub age_ns: i64,
-    /// Bytes of spans, about.
+    /// Approximate bytes of spans.
     pub bytes: u64,
 }
 
@@ -43,7 +43,7 @@ impl Default for Keep {
     }
 }
 
-/// A trace that is watched, for those who know more of it than the file says.
+/// A handle to a live trace, to report facts that are not in its file.
 #[derive(Clone, Debug)]
 pub struct Watching {
     told: Arc<Told>,
@@ -54,30 +54,30 @@ pub struct Watching {
 #[derive(Debug, Default)]
 struct Told {
     dropped: AtomicU64,
-    /// Why nothing comes.
+    /// Why no data arrives.
     reason: Mutex<Option<String>>,
     has_ended: AtomicBool,
     is_past: AtomicBool,
 }
 
 impl Watching {
-    /// So many records are missing in the file.
+    /// Reports the number of records that are missing in the file.
     pub fn dropped(&self, records: u64) {
         self.told.dropped.store(records, Ordering::Relaxed);
     }
 
-    /// Nothing comes for now, for this reason; without one, it does again.
+    /// Reports why no data arrives for now; `None` means that it arrives again.
     pub fn paused(&self, reason: Option<&str>) {
         *self.told.reason.lock().unwrap_or_else(PoisonError::into_inner) = reason.map(str::to_owned);
     }
 
-    /// Nothing more comes, for this reason.
+    /// Reports why no more data arrives.
     pub fn ended(&self, reason: &str) {
         self.paused(Some(reason));
         self.told.has_ended.store(true, Ordering::Release);
     }
 
-    /// Another trace goes on where this one ended, and says how it is.
+    /// Another trace continues where this one ended, and reports its state.
     pub fn passed(&self) {
         self.told.is_past.store(true, Ordering::Relaxed);
         self.loader.update(self.number, |info| {
@@ -97,17 +97,17 @@ impl Told {
     }
 }
 
-/// What the page shows of a trace that is watched.
+/// The state of a live trace on the page.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Live {
     pub(crate) dropped: u64,
     pub(crate) end: Option<String>,
-    /// Whether another trace goes on where this one ended.
+    /// Whether another trace continues where this one ended.
     pub(crate) is_past: bool,
 }
 
 impl Loader {
-    /// Shows a file that grows.
+    /// Shows a growing file.
     pub(crate) fn watch(self: &Arc<Self>, path: PathBuf, from: Option<String>, keep: Keep) -> Watching {
         let number = self.announce(&path);
         self.update(number, |info| {
@@ -147,7 +147,7 @@ impl Follower {
         let mut seen = None;
         let mut pause = Duration::ZERO;
         while !self.is_closed() {
-            // What came before the end was told is in the file.
+            // Data that arrived before the end was reported is in the file.
             let has_ended = self.told.has_ended();
             let found = Written::of(&self.path).or(seen);
             if found != seen {
@@ -156,7 +156,7 @@ impl Follower {
                 match &mut growing {
                     Some(growing) => growing.advance(&mut builder)?,
                     None => {
-                        // It may be another file of the same name.
+                        // It may be another file with the same name.
                         trace = self.open()?.unwrap_or(trace);
                         self.loader.welcome(self.number, &trace)?;
                         self.read_again(&trace, &mut builder)?;
@@ -178,7 +178,7 @@ impl Follower {
         Ok(())
     }
 
-    /// The trace, as soon as there is enough of it to be one; none if it is closed before.
+    /// The trace, as soon as there is enough of it to detect its format; `None` if it is closed before.
     fn open(&self) -> Result<Option<Trace>> {
         while !self.is_closed() {
             let has_ended = self.told.has_ended();
@@ -197,7 +197,7 @@ impl Follower {
         self.loader.scene().read().is_ok_and(|scene| scene.is_closed(self.number))
     }
 
-    /// A format that can only be read as a whole.
+    /// For a format that can only be read as a whole.
     fn read_again(&self, trace: &Trace, builder: &mut Builder) -> Result<()> {
         if let Ok(mut scene) = self.loader.scene().write() {
             scene.close(self.number);
@@ -207,13 +207,13 @@ impl Follower {
             true
         });
         builder.restart();
-        // A file that is still written ends in the middle of something.
+        // A file that is still being written may end in the middle of a record.
         let _ = trace.pour(&Filter::default(), builder);
         builder.arrange();
         Ok(())
     }
 
-    /// Forgets what is too old or too much, in large steps, because what is left is arranged again.
+    /// Drops data that is too old or too much, in large steps, because the rest has to be rearranged.
     fn forget(&self) {
         let mut gone = Vec::new();
         if let Ok(mut scene) = self.loader.scene().write() {
@@ -232,7 +232,7 @@ impl Follower {
                 .collect();
             let is_too_much = self.is_too_much(&scene);
             if is_too_much && !past.is_empty() {
-                // The next update looks again.
+                // The next update checks again.
                 gone.push(past.remove(0).0);
             }
             gone.extend(past.iter().filter(|(_, end_ns)| *end_ns < oldest_ns).map(|(number, _)| *number));
@@ -251,7 +251,7 @@ impl Follower {
         scene.resident_bytes() as u64 > self.keep.bytes
     }
 
-    /// Forgets a quarter of the time, and more of it where most came lately.
+    /// Drops a quarter of the time, and more if most data is recent.
     fn make_room(&self, scene: &mut Scene, mut first_ns: i64, last_ns: i64) {
         for _ in 0..MAX_STEPS {
             first_ns = first_ns.saturating_add(last_ns.saturating_sub(first_ns) / 4);
@@ -272,7 +272,7 @@ impl Follower {
     }
 }
 
-/// What a file is like from outside; it differs when something was written.
+/// Metadata of a file, which changes when it is written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 struct Written {
     bytes: u64,

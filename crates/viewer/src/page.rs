@@ -1,13 +1,13 @@
-//! The page, as `npm run build` makes it.
+//! The page, as built by `npm run build`.
 
 /// A file of the page.
 #[derive(Clone, Copy, Debug)]
 pub struct PageFile {
-    /// As in its address.
+    /// Path in the URL.
     pub path: &'static str,
-    /// What it is.
+    /// Content type.
     pub content_type: &'static str,
-    /// What it holds.
+    /// Contents.
     pub bytes: &'static [u8],
 }
 

@@ -1,4 +1,4 @@
-//! Work that takes long: left for threads that nobody else waits for, given up when nobody waits, and kept for the next time.
+//! Long work: runs on separate threads, is canceled when nobody waits for it, and its results are cached.
 
 use std::{
     collections::VecDeque,
@@ -22,10 +22,10 @@ pub(crate) enum Reply<T> {
     Later(Work<T>),
 }
 
-/// Takes long, and can be given up when nobody waits for the answer.
+/// Takes long, and can be canceled when nobody waits for the answer.
 type Work<T> = Box<dyn FnOnce(&Over) -> Answer<T> + Send>;
 
-/// Leaves something that takes long for later.
+/// Defers long work.
 pub(crate) fn later<T>(work: impl FnOnce(&Over) -> Answer<T> + Send + 'static) -> Answer<Reply<T>> {
     Ok(Reply::Later(Box::new(work)))
 }
@@ -39,29 +39,29 @@ impl<T: 'static> Reply<T> {
     }
 }
 
-/// A trace whose tables can be read again.
+/// A loaded trace.
 pub(crate) fn ready(app: &App, number: u32) -> Answer<Arc<Trace>> {
     let found = app.loader.traces().into_iter().find(|(of, _)| *of == number);
-    found.map(|(_, trace)| trace).ok_or_else(|| Refusal::absent("unknown trace, or it is not read yet"))
+    found.map(|(_, trace)| trace).ok_or_else(|| Refusal::absent("unknown trace, or it is still loading"))
 }
 
-/// Whether nobody waits for an answer anymore.
+/// Tells whether anybody still waits for an answer.
 #[derive(Clone, Default)]
 pub struct Over(Arc<End>);
 
 #[derive(Default)]
 struct End {
     is_over: AtomicBool,
-    /// Run when it is over.
+    /// Called when nobody waits anymore.
     then: Mutex<Vec<Box<dyn FnOnce() + Send>>>,
 }
 
-/// Held while an answer is awaited; the work sees when it is dropped.
+/// Held while waiting for an answer; dropping it cancels the work.
 #[derive(Debug, Default)]
 pub struct Waiting(Over);
 
 impl Waiting {
-    /// For the work.
+    /// The handle for the work.
     pub fn over(&self) -> Over {
         self.0.clone()
     }
@@ -77,7 +77,7 @@ impl Drop for Waiting {
 }
 
 impl Over {
-    /// Ends work that nobody waits for.
+    /// Returns an error if nobody waits anymore.
     pub(crate) fn check(&self) -> Answer<()> {
         if self.is_over() {
             return Err(Refusal::bad("nobody waits for this answer anymore"));
@@ -85,7 +85,7 @@ impl Over {
         Ok(())
     }
 
-    /// Runs something when nobody waits anymore; now if that is so already.
+    /// Runs something when nobody waits anymore, or now if that is already so.
     #[cfg_attr(not(feature = "sql"), allow(dead_code, reason = "only the engine for SQL has to be woken"))]
     pub(crate) fn then(&self, end: impl FnOnce() + Send + 'static) {
         let mut then = self.hooks();
@@ -115,7 +115,7 @@ impl fmt::Debug for Over {
 #[derive(Debug)]
 pub(crate) struct Kept<K, V>(Mutex<VecDeque<(K, Arc<V>)>>);
 
-/// A page has a few panels open, and goes back and forth between few queries.
+/// Number of cached answers; a page has a few panels open and switches between a few queries.
 const MAX_KEPT: usize = 8;
 
 impl<K, V> Default for Kept<K, V> {
@@ -125,13 +125,13 @@ impl<K, V> Default for Kept<K, V> {
 }
 
 impl<K: PartialEq, V> Kept<K, V> {
-    /// The answer, if it is known.
+    /// The answer, if cached.
     pub(crate) fn get(&self, query: &K) -> Option<Arc<V>> {
         let kept = self.0.lock().ok()?;
         kept.iter().find(|(known, _)| known == query).map(|(_, answer)| Arc::clone(answer))
     }
 
-    /// Keeps an answer; the oldest one goes.
+    /// Caches an answer and drops the oldest one.
     pub(crate) fn put(&self, query: K, answer: V) -> Arc<V> {
         let answer = Arc::new(answer);
         if let Ok(mut kept) = self.0.lock() {
@@ -142,7 +142,7 @@ impl<K: PartialEq, V> Kept<K, V> {
         answer
     }
 
-    /// The answer, found now if it is not known.
+    /// The cached answer, or a new one.
     pub(crate) fn or(&self, query: K, find: impl FnOnce() -> Answer<V>) -> Answer<Arc<V>> {
         match self.get(&query) {
             Some(answer) => Ok(answer),

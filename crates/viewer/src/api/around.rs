@@ -1,4 +1,4 @@
-//! What is around a span: callers, callees, flows, and others of its name.
+//! The context of a span: callers, callees, flows, and other spans of its name.
 
 use std::{cmp::Reverse, collections::HashMap};
 
@@ -15,27 +15,27 @@ pub(crate) fn routes(routes: &mut Routes) {
     routes.get("around", |app, ask| around(app, ask.query()?));
 }
 
-/// What explains a span.
+/// The context of a span.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Around {
-    /// The spans that it lies in, the outermost first.
+    /// The enclosing spans, outermost first.
     ancestors: Vec<Found>,
-    /// What it calls, by name, the most time first.
+    /// Callees by name, most time first.
     children: Vec<ChildRow>,
-    /// Names that are not listed.
+    /// Number of names that are not listed.
     more_children: usize,
-    /// Spans that lead to it.
+    /// Spans with a flow to this span.
     flows_in: Vec<Found>,
-    /// Spans that it leads to.
+    /// Spans with a flow from this span.
     flows_out: Vec<Found>,
-    /// Flows that are not listed.
+    /// Number of flows that are not listed.
     more_flows: usize,
     same: SameName,
 }
 
 row! {
-    /// Spans of one name directly inside a span, and where the longest of them is.
+    /// Spans of one name directly inside a span, and the position of the longest.
     pub(crate) struct ChildRow { name: u32, count: u64, total_ns: i64, longest: Found }
 }
 
@@ -48,11 +48,11 @@ pub(crate) struct SameName {
     p50_ns: i64,
     p95_ns: i64,
     max_ns: i64,
-    /// How many are longer.
+    /// Number of longer spans.
     longer: u64,
 }
 
-/// More than a panel shows.
+/// Max number of rows; more than a panel shows.
 const MAX_CHILDREN: usize = 30;
 const MAX_FLOWS: usize = 20;
 
@@ -99,7 +99,7 @@ impl SpanPlace<'_> {
         around.collect()
     }
 
-    /// Spans directly inside it, by name; those of a frame are the outermost spans of its track.
+    /// Spans directly inside, by name; for a frame, the outermost spans of its track.
     pub(super) fn children(&self) -> (Vec<ChildRow>, usize) {
         let depth = if self.key.kind == NESTED { self.key.depth + 1 } else { 0 };
         let key = LaneKey { kind: NESTED, depth, ..self.key };
@@ -129,7 +129,7 @@ impl SpanPlace<'_> {
         (rows, more)
     }
 
-    /// The other ends of its links: from where, and to where.
+    /// The other ends of its links: origins and targets.
     fn flows(&self) -> [Vec<Found>; 2] {
         let Some(trace) = self.scene.tracks.get(self.key.thread_id as usize).map(|track| track.trace) else {
             return Default::default();

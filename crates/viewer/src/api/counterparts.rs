@@ -1,4 +1,4 @@
-//! Where other traces have the span or the event that one trace has, so that they can be aligned at it.
+//! Finds the corresponding span or event in other traces, so that traces can be aligned at it.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,31 +16,31 @@ pub(crate) fn routes(routes: &mut Routes) {
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct CounterpartsQuery {
     track: u32,
-    /// The number of its name.
+    /// Number of the name.
     name: u32,
-    /// When it starts, on the axis.
+    /// Start on the axis.
     ts: i64,
     /// Whether it is an event.
     is_event: bool,
 }
 
-/// The number of a span or an event among those of its name and thread, and the same one of every other trace.
+/// The ordinal of a span or event among those of its name and thread, and the corresponding one in every other trace.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Counterparts {
-    /// From 1 on.
+    /// Counted from 1.
     number: usize,
     traces: Vec<Counterpart>,
 }
 
-/// The span or the event of the same number in another trace.
+/// The span or event with the same ordinal in another trace.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Counterpart {
     trace: u32,
-    /// When it starts, in the time of its trace; none if there are not so many.
+    /// Start in the time of its trace; `None` if there are fewer.
     ts_ns: Option<i64>,
-    /// How many there are.
+    /// Number of all of them.
     count: usize,
 }
 
@@ -65,7 +65,7 @@ fn counterparts(app: App, query: &CounterpartsQuery) -> Answer<Counterparts> {
     Ok(Counterparts { number: before + 1, traces: traces.collect() })
 }
 
-/// When spans or events of the name start in a trace, in its own time: on threads of a name, or on all.
+/// The starts of spans or events of the name, in the time of the trace: on threads of a name, or on all threads.
 fn starts(scene: &Scene, query: &CounterpartsQuery, trace: u32, thread: Option<&str>) -> Vec<i64> {
     let tracks = scene.tracks.iter().zip(0_i64..);
     let own = tracks.filter(|(track, _)| track.trace == trace && thread.is_none_or(|name| name == track.name));

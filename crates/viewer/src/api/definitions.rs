@@ -1,4 +1,4 @@
-//! What producers declare once and refer to, with how often each is used.
+//! Declarations of producers, and how often each is used.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(crate) fn routes(routes: &mut Routes) {
     routes.get("definitions", |app, known, _| definitions(app, known));
 }
 
-/// Reports by trace: they do not change after it is read.
+/// Reports by trace, which do not change after the trace is read.
 type Known = work::Kept<u32, Report>;
 
 /// The declarations of all traces.
@@ -76,7 +76,7 @@ impl From<UsedAs> for DefinitionUnit {
     }
 }
 
-/// More than a table is scrolled through.
+/// Max number of rows; more than anybody scrolls through.
 const MAX_ROWS: usize = 100_000;
 
 fn definitions(app: App, known: Arc<Known>) -> Answer<Reply<DefinitionsAnswer>> {

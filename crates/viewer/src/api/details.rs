@@ -37,12 +37,12 @@ pub(crate) struct SpanQuery {
     kind: u8,
     depth: u32,
     index: u32,
-    /// Whether only what is known at once is wanted: the pointer is on it, and may be elsewhere soon.
+    /// Whether only data that is available at once is requested, because the pointer may move away soon.
     brief: Option<bool>,
 }
 
 impl SpanQuery {
-    /// Its lane, and its number in it.
+    /// Lane, and index in it.
     pub(super) fn place(&self) -> (LaneKey, u32) {
         (LaneKey { thread_id: self.track.into(), kind: self.kind, depth: self.depth }, self.index)
     }
@@ -68,7 +68,7 @@ pub(crate) struct SpanDetails {
     line: Option<u32>,
     /// The line that called it, as `file:line`.
     caller: Option<String>,
-    /// None in a brief answer.
+    /// `None` in a brief answer.
     args: Option<Vec<Argument>>,
 }
 
@@ -77,14 +77,14 @@ row! {
     pub(crate) struct Argument { key: String, idx: Option<u32>, kind: String, value: Option<String> }
 }
 
-/// A file of this length is read again in a blink.
+/// Max length of a file that can be read again quickly.
 const SHORT_BYTES: u64 = 16 << 20;
 
-/// A row of a table, and where to look for it.
+/// A row of a table, and where to find it.
 struct Wanted {
     table: Table,
     trace: u32,
-    /// None for a track that threads share.
+    /// `None` for a track that threads share.
     thread_id: Option<i64>,
     id: i64,
     ts_ns: i64,
@@ -122,7 +122,7 @@ impl Wanted {
         Self { table, trace, thread_id, id, ts_ns, is_short }
     }
 
-    /// The row, unless it takes long to find and only a brief answer is wanted.
+    /// The row, unless finding it takes long and only a brief answer is requested.
     fn row(self, app: &App, known: Arc<Known>, brief: Option<bool>) -> Reply<Option<Row>> {
         if !self.is_short && brief == Some(true) {
             return Reply::Now(None);
@@ -177,7 +177,7 @@ fn span_of_scene(app: &App, query: &SpanQuery) -> Answer<(Wanted, SpanDetails)> 
     Ok((Wanted::of(&scene, query.track, Table::Spans, lane.id(query.index).into(), begin_ns), details))
 }
 
-/// The self time of a span: without those of the next depth that start and end in it.
+/// The self time of a span: its duration without the spans of the next depth inside it.
 fn self_ns(lanes: &Lanes, key: LaneKey, index: u32) -> Option<i64> {
     let lane = lanes.get(key).filter(|_| key.kind == NESTED)?;
     let (begin_ns, end_ns) = (lane.begin_ns(index), lane.end_ns(index)?);
@@ -195,7 +195,7 @@ pub(crate) struct SwitchQuery {
     index: u32,
 }
 
-/// A time when a thread did not run, and the thread that ran instead.
+/// A time range in which a thread did not run, and the thread that ran instead.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct SwitchDetails {
@@ -225,7 +225,7 @@ fn switch(app: App, query: SwitchQuery) -> Answer<SwitchDetails> {
 pub(crate) struct EventQuery {
     track: u32,
     id: i64,
-    /// When, on the axis.
+    /// Time on the axis.
     ts: i64,
     brief: Option<bool>,
 }
@@ -241,7 +241,7 @@ pub(crate) struct EventDetails {
     track: u32,
     ts_ns: i64,
     name_count: u64,
-    /// None in a brief answer.
+    /// `None` in a brief answer.
     args: Option<Vec<Argument>>,
 }
 
@@ -287,7 +287,7 @@ pub(crate) struct LogLine {
     text: String,
 }
 
-/// More of a text than a card can show.
+/// Max length of a text; more than a card can show.
 const MAX_TEXT: usize = 2_000;
 
 fn line(app: App, query: LineQuery) -> Answer<LogLine> {
@@ -309,7 +309,7 @@ pub(crate) struct TextQuery {
     number: u32,
 }
 
-/// One value that is a text, and when it was set.
+/// A value that is a text, and when it was set.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct TextValue {
@@ -377,11 +377,11 @@ impl TableSink for OneRow {
     }
 }
 
-/// Arguments that say where a call came from: the id of a file, and a line in it.
+/// Arguments that identify the caller: the id of a file, and a line in it.
 const CALLER: [&str; 2] = ["caller_file_id", "caller_line"];
 
 impl OneRow {
-    /// The row, with the caller in words instead of two arguments.
+    /// The row, with the caller as text instead of two arguments.
     fn resolved(mut self) -> Row {
         let args = &mut self.row.args;
         let [file, line] = CALLER.map(|key| args.iter().find(|arg| arg.key == key).and_then(|arg| arg.value.clone()));

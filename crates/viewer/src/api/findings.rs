@@ -1,4 +1,4 @@
-//! Problems of the traces, and what is worth a look in them.
+//! Problems of the files, and advice about the traces.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -20,14 +20,14 @@ pub(crate) fn routes(routes: &mut Routes) {
     routes.get("advice", |app, known, _| advice(app, known));
 }
 
-/// Answers by the number of the trace: a trace that is ready does not change.
+/// Answers by the number of the trace; a trace that is ready does not change.
 #[derive(Default)]
 struct Known {
     findings: Kept<u32, Found>,
     advice: Kept<u32, Vec<advise::Advice>>,
 }
 
-/// The findings of all traces, and the traces that cannot be read at all.
+/// The findings of all traces, and the traces that cannot be read.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct FindingsAnswer {
@@ -42,7 +42,7 @@ pub(crate) struct FailedTrace {
     error: String,
 }
 
-/// The findings of one trace; not all have a row, but all are counted by code.
+/// The findings of one trace; only some have a row, but all are counted by code.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct TraceFindings {
@@ -59,11 +59,11 @@ pub(crate) struct Finding {
     /// Byte offset.
     position: Option<u64>,
     message: String,
-    /// From the page of the format.
+    /// Meaning, from the page of the format.
     meaning: Option<String>,
 }
 
-/// Rows that are shown of one trace.
+/// Max number of rows per trace.
 const MAX_FINDINGS: usize = 2_000;
 
 fn findings(app: App, known: Arc<Known>) -> Answer<Reply<FindingsAnswer>> {
@@ -109,7 +109,7 @@ impl Found {
         let mut found = Self::default();
         trace.pour(&Filter::default(), &mut found)?;
         let options = &trace.options.read;
-        // The table holds the first of each code; only the reader knows how many there are.
+        // The table has only the first findings of each code; the reader knows how many there are.
         if found.counts.values().any(|count| *count >= options.limits.findings as u64) {
             let checked = trace.opened.format.check(&trace.opened.source, options)?;
             for (code, count) in checked.counts() {
@@ -147,14 +147,14 @@ impl TableSink for Found {
     }
 }
 
-/// What is worth a look in all traces.
+/// Advice about all traces.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct AdviceAnswer {
     traces: Vec<TraceAdvice>,
 }
 
-/// What is worth a look in one trace, the weightiest first.
+/// Advice about one trace, most important first.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct TraceAdvice {
@@ -167,14 +167,14 @@ pub(crate) struct TraceAdvice {
 pub(crate) struct Advice {
     rule: String,
     weight: String,
-    /// The name to blame.
+    /// The name that causes the problem.
     subject: String,
     cause: String,
     /// The whole finding in one sentence.
     message: String,
     count: u64,
     evidence: Vec<Evidence>,
-    /// The same in SQL.
+    /// SQL query that shows the affected rows.
     query: String,
 }
 
@@ -182,13 +182,13 @@ pub(crate) struct Advice {
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Evidence {
     what: String,
-    /// On the axis.
+    /// Time on the axis.
     ts_ns: Option<i64>,
     value: f64,
     unit: AdviceUnit,
 }
 
-/// What a figure counts.
+/// The unit of a figure.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]

@@ -1,4 +1,4 @@
-//! Flame graphs of a range of the traces, cut to what a picture shows.
+//! Flame graphs of a range of the traces, limited to visible boxes.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -25,7 +25,7 @@ pub(crate) fn routes(routes: &mut Routes) {
     routes.post("flame", |app, last, ask| flame(app, last, ask.body()?));
 }
 
-/// The last graphs, for other views of them; a graph can be large, so only those of a comparison are kept.
+/// The last graphs, cached for other views; a graph can be large, so only the graphs of one comparison are kept.
 type Last = Mutex<VecDeque<(GraphKey, Arc<Drawn>)>>;
 
 /// The graphs of a comparison.
@@ -45,23 +45,23 @@ struct GraphKey {
     at_ns: Option<i64>,
 }
 
-/// What the width of a box means.
+/// The meaning of the width of a box.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum FlameWeight {
     /// Bytes in use at a time.
     Alive,
-    /// Bytes that were allocated.
+    /// Bytes allocated.
     Bytes,
     Count,
-    /// Bytes that were never freed.
+    /// Bytes never freed.
     Leaked,
     /// Bytes in use at the peak.
     Peak,
     #[serde(rename = "self")]
     SelfTime,
-    /// Bytes that the very next event freed.
+    /// Bytes freed by the next event.
     Temporary,
     #[default]
     Time,
@@ -72,7 +72,7 @@ impl FlameWeight {
         self == Self::Bytes || self.held().is_some()
     }
 
-    /// For a weight that depends on what became of memory.
+    /// For a weight that depends on frees: the allocations that count.
     fn held(self) -> Option<Held> {
         match self {
             Self::Alive => Some(Held::Alive),
@@ -95,7 +95,7 @@ pub(crate) enum FlameView {
     Top,
 }
 
-/// Sent as a body, because a path has as many names as the stack is deep.
+/// Sent as a body, because a path may have as many names as the stack is deep.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields = nullable))]
 pub(crate) struct FlameQuery {
@@ -104,30 +104,30 @@ pub(crate) struct FlameQuery {
     weight: Option<FlameWeight>,
     view: Option<FlameView>,
     by_thread: Option<bool>,
-    /// The time on the axis of the weight `alive`.
+    /// The time on the axis for the weight `alive`.
     at: Option<i64>,
-    /// Changes to the stacks, one after the other.
+    /// Steps that change the stacks, applied in order.
     steps: Option<Vec<GraphStep>>,
-    /// The names on the way to the box that fills the picture.
+    /// The names on the path to the box that fills the view.
     path: Option<Vec<String>>,
-    /// The name in the middle of a sandwich; the one with the most self weight if none is given.
+    /// The name in the middle of a sandwich (default: the one with the most self weight).
     name: Option<String>,
-    /// Draws the whole of the second trace, and weighs its boxes in the whole of the first.
+    /// Shows the second trace, with the weights of its boxes in the first trace.
     compare: Option<[u32; 2]>,
 }
 
 #[derive(Default, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct FlameAnswer {
-    /// The middle of a sandwich.
+    /// The name in the middle of a sandwich.
     name: Option<String>,
     path: Vec<String>,
     callers: Vec<FlameFrame>,
     frames: Vec<FlameFrame>,
     names: Vec<String>,
-    /// What each of the frames weighs in the trace that this one is compared with; none for boxes of several.
+    /// The weight of each frame in the compared trace; `None` for boxes of several frames.
     before: Vec<Option<u64>>,
-    /// The weight of everything.
+    /// The total weight.
     total: u64,
     /// Whether stacks are estimated from sums of calls.
     estimate: bool,
@@ -135,7 +135,8 @@ pub(crate) struct FlameAnswer {
 }
 
 row! {
-    /// A box: its parent and its name by number. `folded` is how many boxes it stands for; 0 for a real one.
+    /// A box, with its parent and name as numbers. `folded` is the number of boxes that it represents; 0 for a real
+    /// one.
     pub(crate) struct FlameFrame {
         parent: u32,
         name: Option<usize>,
@@ -178,7 +179,7 @@ fn drawn(last: &Last, key: GraphKey, scopes: &[TraceScope], over: &work::Over) -
         if let Some((_, drawn)) = last.iter().find(|(known, _)| *known == key) {
             return Ok(Arc::clone(drawn));
         }
-        // Before the next one is made, so that there are never more in memory.
+        // Before the next one is built, so that there are never more in memory.
         last.truncate(KEPT - 1);
     }
     let graph = match key.weight.held() {
@@ -214,7 +215,7 @@ fn graph(key: &GraphKey, scopes: &[TraceScope], over: &work::Over) -> Answer<Gra
     Ok(flame.finish().into())
 }
 
-/// Stacks of memory by what became of it.
+/// Stacks of memory by its fate.
 fn held_graph(key: &GraphKey, held: Held, scopes: &[TraceScope], over: &work::Over) -> Answer<Graph> {
     let mut reports = Vec::new();
     for scope in scopes {
@@ -226,7 +227,7 @@ fn held_graph(key: &GraphKey, held: Held, scopes: &[TraceScope], over: &work::Ov
     Ok(memory::stacks(&reports, held).into())
 }
 
-/// Stacks are estimated if there are only sums of calls; sums have no times, so they are of the whole trace.
+/// Stacks are estimated if there are only sums of calls, which have no times and cover the whole trace.
 fn estimate(key: &GraphKey, scopes: &[TraceScope], over: &work::Over) -> Answer<Graph> {
     let mut calls = CallStacks::default();
     for scope in scopes.iter().filter(|scope| scope.filter == Filter::default()) {
@@ -263,7 +264,7 @@ fn one(shown: &Shown<'_>, before: Option<&Graph>) -> FlameAnswer {
     FlameAnswer { path, frames, before, names: names.listed(), ..FlameAnswer::default() }
 }
 
-/// Each name once; boxes have its number.
+/// Each name once; boxes refer to it by number.
 #[derive(Default)]
 struct Names<'g> {
     list: Vec<&'g str>,

@@ -1,4 +1,4 @@
-//! Frames: how long each took, which were the worst, and what took the time in them.
+//! Frames: their durations, the slowest ones, and what took the time in them.
 
 use std::{cmp::Reverse, collections::HashMap};
 
@@ -23,7 +23,7 @@ pub(crate) fn routes(routes: &mut Routes) {
 #[derive(Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub(crate) struct FramesQuery {
-    /// The series, by its number in the answer before; the first one if it is absent.
+    /// The series, by its number in the previous answer (default: the first one).
     series: Option<usize>,
 }
 
@@ -31,20 +31,20 @@ pub(crate) struct FramesQuery {
 #[derive(Default, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Frames {
-    /// Spans that may be frames, the likeliest first.
+    /// Spans that may be frames, most likely first.
     series: Vec<FrameSeries>,
-    /// The one that the rest is about.
+    /// The selected series.
     chosen: usize,
     mean_ns: f64,
     p50_ns: i64,
     p95_ns: i64,
     p99_ns: i64,
     max_ns: i64,
-    /// Frames by start; the longest of each group if there are too many.
+    /// Frames sorted by start; the longest of each group if there are too many.
     frames: Vec<FrameBar>,
-    /// How many frames one bar stands for, at most.
+    /// Max number of frames per bar.
     group: usize,
-    /// The longest first.
+    /// The slowest frames, longest first.
     worst: Vec<WorstFrame>,
 }
 
@@ -54,20 +54,20 @@ row! {
 }
 
 row! {
-    /// One frame: its number, and where it is on the axis.
+    /// One frame: its number, and its position on the axis.
     pub(crate) struct FrameBar { number: u32, ts_ns: i64, dur_ns: i64 }
 }
 
 row! {
-    /// A slow frame, and the name that took the most of it.
+    /// A slow frame, and the name that took the most time in it.
     pub(crate) struct WorstFrame { number: u32, place: Found, most: Option<ChildRow> }
 }
 
-/// More bars than a screen has pixels.
+/// Max number of bars; more than a screen has pixels.
 const MAX_BARS: usize = 4_000;
 const MAX_WORST: usize = 50;
 const MAX_SERIES: usize = 20;
-/// Fewer spans are not a series.
+/// Minimum number of spans of a series.
 const FEW: usize = 10;
 
 /// Spans of one name in one lane.
@@ -89,7 +89,7 @@ fn frames(app: App, query: FramesQuery) -> Answer<Frames> {
     Ok(Frames { series: listed.collect(), chosen, ..measured(&scene, one, lane) })
 }
 
-/// What a producer calls frames, and else the outermost spans that come often: those called frames first.
+/// Spans that the producer marks as frames, or else frequent outermost spans, with those named frame first.
 fn series(scene: &Scene) -> Vec<Series> {
     let mut all = Vec::new();
     let outermost = |key: &LaneKey| key.kind == FRAME || key.kind == NESTED && key.depth == 0;

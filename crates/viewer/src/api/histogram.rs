@@ -1,4 +1,4 @@
-//! How long the spans of one name take, which take longest, and what their length depends on.
+//! Durations of the spans of one name: distribution, longest spans, and correlation with values.
 
 use std::{
     cmp::Reverse,
@@ -31,7 +31,7 @@ pub(crate) struct HistogramQuery {
     bins: Option<usize>,
 }
 
-/// Figures of the durations of a name, and how they are distributed.
+/// Figures of the durations of a name, and their distribution.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Histogram {
@@ -46,21 +46,21 @@ pub(crate) struct Histogram {
     exact: bool,
     logarithmic: bool,
     bins: Vec<Bin>,
-    /// The same bins for each trace, if several have the name.
+    /// The bins per trace, if several traces have the name.
     traces: Vec<TraceBins>,
     name: String,
-    /// The kind of the lanes that the spans are of.
+    /// The kind of the lanes of the spans.
     kind: u8,
     unclosed: u64,
     loading: bool,
 }
 
 row! {
-    /// Durations from one to below another.
+    /// A bin: durations from an inclusive to an exclusive bound.
     pub(crate) struct Bin { from_ns: f64, to_ns: f64, count: u64 }
 }
 
-/// How many durations of one trace are in each bin.
+/// The number of durations of one trace in each bin.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct TraceBins {
@@ -69,9 +69,9 @@ pub(crate) struct TraceBins {
     counts: Vec<u64>,
 }
 
-/// A bin for each few pixels of a wide screen.
+/// Max number of bins, for a wide screen.
 const MAX_BINS: usize = 400;
-/// So many durations fill more bins than a terminal shows.
+/// Number of durations above which more bins than on a terminal are used.
 const MANY: u64 = 300;
 /// Kinds of lanes: nested spans, frames, ranges.
 const KINDS: usize = 3;
@@ -104,7 +104,7 @@ struct OfKind {
     measured: Measured,
 }
 
-/// Spans, frames and ranges of one name are different things: the kind with the most spans counts.
+/// Spans, frames and ranges of one name are distinct; the kind with the most spans is used.
 fn measure(lanes: &[LaneRange<'_>], name: u32, bins: usize) -> OfKind {
     let mut kinds: [(u64, Durations); KINDS] = Default::default();
     for range in lanes {
@@ -134,7 +134,7 @@ fn spans_of<'r>(range: &'r LaneRange<'_>, name: u32) -> impl Iterator<Item = u32
 }
 
 impl OfKind {
-    /// The bins of each trace; empty if there is only one, whose bins are those of all.
+    /// The bins of each trace; empty if there is only one trace.
     fn by_trace(&self, scene: &Scene, lanes: &[LaneRange<'_>], name: u32) -> Vec<TraceBins> {
         let bins = &self.measured.histogram.bins;
         let mut counts: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
@@ -188,15 +188,15 @@ pub(crate) struct LongestQuery {
     name: u32,
     /// Only spans of this kind of lanes.
     kind: Option<u8>,
-    /// Only spans that take so long or longer.
+    /// Minimum duration, inclusive.
     least: Option<f64>,
-    /// Only spans that take less.
+    /// Maximum duration, exclusive.
     below: Option<f64>,
-    /// How many.
+    /// Number of spans to return.
     take: Option<usize>,
 }
 
-/// The longest spans of a name, the longest first, and how many there are.
+/// The longest spans of a name, longest first, and the number of all spans.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Longest {
@@ -204,7 +204,7 @@ pub(crate) struct Longest {
     places: Vec<Found>,
 }
 
-/// As many as a list shows, and more than anybody looks through.
+/// Default and max number of spans.
 const SOME_PLACES: usize = 200;
 const MAX_PLACES: usize = 1_000;
 
@@ -214,7 +214,7 @@ fn longest(app: App, asked: RangeQuery, query: LongestQuery) -> Answer<Reply<Lon
         known_name(&scene, query.name)?;
         let (least, below) = (query.least.unwrap_or(0.0), query.below.unwrap_or(f64::INFINITY));
         if least.is_nan() || below.is_nan() || below < least {
-            return Err(Refusal::bad("the longest duration has to be longer than the shortest"));
+            return Err(Refusal::bad("the max duration must exceed the min duration"));
         }
         let lanes = asked.lanes(&scene)?;
         let take = query.take.unwrap_or(SOME_PLACES).min(MAX_PLACES);
@@ -252,7 +252,7 @@ pub(crate) struct RelationQuery {
     value: u32,
 }
 
-/// How the durations of a name depend on a value that was recorded inside its spans.
+/// The correlation of the durations of a name with a value that was recorded inside its spans.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Relation {
@@ -263,11 +263,11 @@ pub(crate) struct Relation {
 }
 
 row! {
-    /// A value, and the span that it was recorded in.
+    /// A value and its enclosing span.
     pub(crate) struct RelationPoint { value: f64, dur_ns: i64, ts_ns: i64 }
 }
 
-/// The line through the points, and the law that they follow.
+/// The fitted line and law.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Fit {
@@ -297,7 +297,7 @@ fn relation(app: App, asked: RangeQuery, query: RelationQuery) -> Answer<Reply<O
 }
 
 fn related(relation: &stats::Relation, offset: impl Fn(u32) -> i64) -> Relation {
-    // An infinite value has no place in a picture, nor in JSON.
+    // An infinite value can neither be drawn nor written as JSON.
     let points = relation.points.iter().filter(|pair| pair.value.is_finite());
     let points = points.map(|pair| RelationPoint {
         value: pair.value,

@@ -1,7 +1,6 @@
 //! Log lines: any range of a log of any length.
 //!
-//! Lines are put in order once and filtered once; a list of numbers is left, so that a range of it costs no more than its
-//! lines.
+//! Lines are sorted once and filtered once into a list of numbers, so a range of it costs no more than its lines.
 
 use std::sync::{Arc, RwLock};
 
@@ -31,9 +30,9 @@ type Known = Kept<LogKey, Matched>;
 #[derive(Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub(crate) struct LogQuery {
-    /// Lines to skip.
+    /// Number of lines to skip.
     skip: Option<usize>,
-    /// Lines to give.
+    /// Number of lines to return.
     take: Option<usize>,
     /// Only lines of these levels, separated by commas.
     levels: Option<String>,
@@ -45,11 +44,11 @@ pub(crate) struct LogQuery {
     regex: Option<bool>,
     /// Whether uppercase letters differ from lowercase ones.
     case: Option<bool>,
-    /// A time, of which the nearest line is wanted.
+    /// A time for which to find the nearest line.
     at: Option<i64>,
 }
 
-/// A range of the log, or why what was typed is not a regular expression yet.
+/// A range of the log, or why the text is not a valid regular expression.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(untagged)]
@@ -61,17 +60,17 @@ pub(crate) enum LogAnswer {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct LogRange {
-    /// Lines that the filter leaves.
+    /// Number of lines that match the filter.
     total: usize,
     all: usize,
-    /// The line that is nearest to the time.
+    /// The line nearest to the time.
     at: Option<usize>,
     levels: Vec<LevelRow>,
     lines: Vec<Option<LogRow>>,
 }
 
 row! {
-    /// A level: its lines with the text, and all of them.
+    /// A level, with its number of lines that match the text and of all lines.
     pub(crate) struct LevelRow { name: String, with_text: u64, all: u64 }
 }
 
@@ -88,10 +87,10 @@ row! {
     }
 }
 
-/// Decides which lines are shown.
+/// The key of a list of lines.
 #[derive(Clone, Debug, PartialEq)]
 struct LogKey {
-    /// Lines that were there, and what was added to the times of each trace.
+    /// The number of lines, and the offset of each trace.
     lines: usize,
     offsets: Vec<i64>,
     text: String,
@@ -105,14 +104,14 @@ struct LogKey {
 #[derive(Debug)]
 struct Matched {
     lines: Lines,
-    /// Lines of each level, by the number of its name.
+    /// Number of lines per level, by the number of its name.
     levels: Vec<(u32, u64)>,
 }
 
-/// Numbers of lines, by time.
+/// Numbers of lines, sorted by time.
 #[derive(Debug)]
 enum Lines {
-    /// All, as they are in the scene.
+    /// All lines, in the order of the scene.
     All(usize),
     Some(Vec<u32>),
 }
@@ -133,16 +132,16 @@ impl Lines {
     }
 }
 
-/// More than a screen shows at once.
+/// Max number of lines per answer; more than a screen shows.
 const MAX_LINES: usize = 1_000;
-/// A longer text is cut here; it is whole if the line is asked for alone.
+/// Max length of a text; a request for a single line returns it whole.
 const MAX_CHARS: usize = 2_000;
 
-/// A range of the log, how long it is, how many lines each level has, and where a time is in it.
+/// A range of the log, its total length, the number of lines per level, and the position of a time in it.
 fn log(app: App, known: Arc<Known>, query: LogQuery) -> Answer<Reply<LogAnswer>> {
     work::later(move |over| {
         let key = LogKey::of(&app, &query)?;
-        // A half-typed expression is often wrong: that is an answer, not a refusal.
+        // A partially typed expression is often invalid, so that is a regular answer, not an error.
         if let Err(problem) = key.regex() {
             return Ok(LogAnswer::Problem { problem });
         }
@@ -176,11 +175,11 @@ pub(crate) struct HitsQuery {
 }
 
 row! {
-    /// Lines that a filter leaves in one pixel, by the first of them.
+    /// Lines in one pixel that match a filter, by the first of them.
     pub(crate) struct LogHit { trace: u32, ts_ns: i64, count: usize }
 }
 
-/// Where in a window the lines of a filter are.
+/// The positions of the matching lines in a window.
 fn hits(
     app: App,
     known: Arc<Known>,
@@ -256,7 +255,7 @@ impl LogKey {
         })
     }
 
-    /// The lines of this filter, those with its text and site whatever their level, and all lines.
+    /// The lines that match this filter, the lines of any level that match its text and site, and all lines.
     fn answer(&self, scene: &RwLock<Scene>, known: &Known, over: &Over) -> Answer<[Arc<Matched>; 3]> {
         let plain = Self { text: String::new(), levels: Vec::new(), site: None, ..self.clone() };
         let all = known.or(plain, || in_order(scene, self.lines))?;
@@ -300,12 +299,12 @@ impl LogKey {
         built.map_err(|error| {
             let error = error.to_string();
             let reason = error.lines().last().unwrap_or_default().trim_start_matches("error: ");
-            format!("this is not a regular expression: {reason}")
+            format!("invalid regular expression: {reason}")
         })
     }
 }
 
-/// The words of a list.
+/// The items of a list.
 fn listed(text: Option<&str>) -> Vec<String> {
     text.unwrap_or_default().split(',').filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
@@ -314,10 +313,12 @@ fn listed(text: Option<&str>) -> Vec<String> {
 fn site_of(text: Option<&str>) -> Answer<Option<(u32, i64)>> {
     let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(None) };
     let parsed = text.split_once(':').and_then(|(trace, id)| Some((trace.parse().ok()?, id.parse().ok()?)));
-    parsed.map(Some).ok_or_else(|| Refusal::bad("a site is the number of a trace and of a definition, such as 0:12"))
+    parsed
+        .map(Some)
+        .ok_or_else(|| Refusal::bad("invalid site; expected the number of a trace and of a definition, such as 0:12"))
 }
 
-/// All lines, by time; mostly that is how they come.
+/// All lines, sorted by time; usually they are already sorted.
 fn in_order(scene: &RwLock<Scene>, lines: usize) -> Answer<Matched> {
     let scene = scene.read().map_err(|_| Refusal::broken())?;
     let levels = count_levels(&scene, 0..lines);
@@ -330,11 +331,11 @@ fn in_order(scene: &RwLock<Scene>, lines: usize) -> Answer<Matched> {
     Ok(Matched { lines: Lines::Some(order.into_iter().map(|(_, number)| number).collect()), levels })
 }
 
-/// Lines that are looked at before others get their turn.
+/// Number of lines that are processed before other requests get their turn.
 const BLOCK: usize = 1 << 14;
 
-/// For each of all lines whether it is one of these and has a text: looked for in the order in which texts are stored,
-/// which need not be that of time.
+/// For each line, whether it is in the list and matches the text. Searches in storage order, which may differ from the
+/// order of time.
 fn with_text(scene: &RwLock<Scene>, of: &Lines, all: usize, over: &Over, regex: &Regex) -> Answer<Vec<bool>> {
     let mut wanted = vec![false; all];
     (0..of.len()).filter_map(|at| of.get(at)).for_each(|number| wanted[number] = true);
@@ -362,7 +363,7 @@ fn keep(scene: &RwLock<Scene>, of: &Lines, over: &Over, is_wanted: impl Fn(&Scen
     Ok(Matched { lines: Lines::Some(kept), levels })
 }
 
-/// Levels are few, so a list is the fastest way to find one.
+/// There are few levels, so a list is the fastest way to find one.
 fn count_levels(scene: &Scene, lines: impl Iterator<Item = usize>) -> Vec<(u32, u64)> {
     let mut counts: Vec<(u32, u64)> = Vec::new();
     for level in lines.filter_map(|number| scene.logs.site(number)).map(|site| site.level_name) {

@@ -1,7 +1,7 @@
-//! One log line with everything that is known of it.
+//! One log line with all its details.
 //!
-//! A scene has no arguments: they are read from the tables again, together with those of the lines around, so that walking
-//! through a log waits once.
+//! A scene has no arguments, so they are read from the tables again, together with those of neighboring lines, so that
+//! stepping through a log waits only once.
 
 use std::{
     ops::Range,
@@ -26,11 +26,11 @@ pub(crate) fn routes(routes: &mut Routes) {
     routes.get("log/line", |app, known, ask| line(app, known, ask.query()?));
 }
 
-/// Blocks of lines, by trace and the number of their first.
+/// Blocks of lines, by trace and the number of the first line.
 #[derive(Debug, Default)]
 struct Known {
     lines: Kept<(u32, usize), Vec<Line>>,
-    /// Held while reading: keys that are held down ask for neighbors faster than they can be read.
+    /// Locked while reading, because a held-down key requests neighbors faster than they can be read.
     reading: Mutex<()>,
 }
 
@@ -45,7 +45,7 @@ impl Known {
     }
 }
 
-/// Lines that are read together.
+/// Number of lines that are read together.
 const BLOCK: usize = 256;
 
 /// A line with its format and its arguments, as soon as the tables can be read.
@@ -70,7 +70,7 @@ fn line(app: App, known: Arc<Known>, query: LineQuery) -> Answer<Reply<LogDetail
         let found = Block::of(&scene, query.number).zip(LogDetails::of(&scene, query.number));
         found.ok_or_else(|| Refusal::absent("unknown line"))?
     };
-    // While a trace is read its tables cannot be asked yet; the scene has the rest all the same.
+    // While a trace is loading, its tables are not available yet, but the scene has everything else.
     let Ok(trace) = work::ready(&app, block.trace) else { return Ok(Reply::Now(details)) };
     work::later(move |_| {
         let lines = known.around(&block, &trace)?;
@@ -100,12 +100,12 @@ impl LogDetails {
     }
 }
 
-/// Where a line is in its table, and the lines that are read with it: as many as take one reading.
+/// The position of a line in its table, and the lines that are read with it in one pass.
 struct Block {
     trace: u32,
     row: usize,
     rows: Range<usize>,
-    /// None of these lines is earlier.
+    /// Lower bound of the times of these lines.
     from_ns: i64,
     has_ids: bool,
 }
@@ -114,11 +114,11 @@ impl Block {
     fn of(scene: &Scene, number: usize) -> Option<Self> {
         let trace = scene.logs.site(number)?.trace;
         let is_own = |number: &usize| scene.logs.site(*number).is_some_and(|site| site.trace == trace);
-        // The first lines of a trace that grows may be in the file only.
+        // The first lines of a growing trace may be only in the file.
         let forgotten = scene.traces.get(trace as usize).map_or(0, |trace| trace.forgotten_logs);
         let row = forgotten + (0..number).filter(is_own).count();
         let start = forgotten.max(row - row % BLOCK);
-        // Lines of several traces may come between each other, so those of this one are looked for to both sides.
+        // Lines of several traces may be interleaved, so lines of this trace are searched in both directions.
         let before = (0..number).rev().filter(is_own).take(row - start);
         let after = (number..scene.logs.len()).filter(is_own).take(BLOCK - (row - start));
         let times = before.chain(after).map(|number| scene.logs.ts_ns(number));
@@ -138,7 +138,7 @@ impl Block {
             Ids::of(trace, self.rows.clone())?
         };
         let mut gathered = Gathered::new(ids, self.has_ids);
-        // Nothing that is later is left out: tables come in large batches, and the first one ends the reading.
+        // The range has no end, because tables come in large batches and the first one ends the reading.
         trace.quiet().pour(&Filter::in_range(TimeRange::new(Some(self.from_ns), None)), &mut gathered)?;
         Ok(gathered.lines)
     }
@@ -163,7 +163,7 @@ select! {
 /// Gathers the lines of some ids.
 struct Gathered {
     ids: Vec<i64>,
-    /// Whether rows come by id, so that nothing comes after a greater one.
+    /// Whether rows are sorted by id, so that reading can stop at a greater one.
     is_ordered: bool,
     lines: Vec<Line>,
     has_logs: bool,
@@ -228,7 +228,7 @@ impl TableSink for Gathered {
     }
 }
 
-/// The ids of some rows, where they do not follow from the numbers of the rows.
+/// The ids of some rows, if they are not equal to the row numbers.
 struct Ids {
     rows: Range<usize>,
     ids: Vec<i64>,

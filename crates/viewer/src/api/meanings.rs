@@ -1,10 +1,11 @@
-//! What each finding means and what to do about it, as the pages of the formats say.
+//! The meaning of each finding and what to do about it, from the pages of the formats.
 //!
-//! `meanings.txt` holds the sentences of `docs/formats`, one code a line, so that the program has them without the pages.
+//! `meanings.txt` contains the sentences of `docs/formats`, one code per line, so that the program does not need the
+//! pages.
 
 static MEANINGS: &str = include_str!("meanings.txt");
 
-/// What a code means, where its page says so.
+/// The meaning of a code, if its page explains it.
 pub(crate) fn of(code: &str) -> Option<&'static str> {
     MEANINGS.lines().find_map(|line| line.strip_prefix(code)?.strip_prefix('\t'))
 }
@@ -33,7 +34,7 @@ mod tests {
         lines.concat()
     }
 
-    /// Without the severity, which the finding has itself, and without links, which lead nowhere outside of the page.
+    /// Removes the severity, which the finding has itself, and links, which do not work outside the page.
     fn plain(text: &str) -> String {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let text = text.split_once(" – ").filter(|(head, _)| head.ends_with("**")).map_or(&*text, |(_, rest)| rest);

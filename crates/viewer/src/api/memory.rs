@@ -1,4 +1,4 @@
-//! Memory: how much was in use, who took it, what never came back.
+//! Memory: usage over time, allocation sites, and leaks.
 
 use std::{cmp::Reverse, collections::BTreeSet, sync::Arc};
 
@@ -17,44 +17,44 @@ pub(crate) fn routes(routes: &mut Routes) {
     routes.get("memory", |app, known, ask| memory(app, known, ask.query()?));
 }
 
-/// Reports by trace, time and points; times are those of the trace.
+/// Reports by trace, time (of the trace) and number of points.
 type Known = work::Kept<(u32, Option<i64>, usize), Report>;
 
 #[derive(Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub(crate) struct MemoryQuery {
     trace: u32,
-    /// A time on the axis; the answer says what was alive then.
+    /// A time on the axis for which to list the live memory.
     at: Option<i64>,
-    /// A function; the answer lists the sites that have it in their stack.
+    /// A function for which to list the sites that have it in their stack.
     function: Option<String>,
-    /// Points of the curve.
+    /// Number of points of the curve.
     points: Option<usize>,
 }
 
-/// The report on one trace, with its times on the axis, and lists of its sites by number.
+/// The report on one trace, with times on the axis, and lists of its sites by number.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct MemoryAnswer {
     #[serde(flatten)]
     report: MemoryReport,
-    /// Sites with memory that was never freed, the most bytes first.
+    /// Sites with memory that was never freed, most bytes first.
     leaks: Vec<usize>,
     all_leaks: usize,
-    /// Sites by bytes.
+    /// Sites sorted by bytes.
     hot: Vec<usize>,
-    /// Sites by allocations.
+    /// Sites sorted by number of allocations.
     often: Vec<usize>,
-    /// Sites with the function in their stack, the most bytes first.
+    /// Sites with the function in their stack, most bytes first.
     of: Vec<usize>,
     all_of: usize,
 }
 
-/// Wider than any screen.
+/// Max number of points; wider than any screen.
 const MAX_POINTS: usize = 4_096;
-/// Sites of each list; the sums are of all.
+/// Max number of sites per list; the sums cover all sites.
 const MAX_SITES: usize = 300;
-/// Frames of a stack; those further out are counted.
+/// Max number of frames per stack; outer frames are only counted.
 const MAX_FRAMES: usize = 200;
 
 fn memory(app: App, known: Arc<Known>, query: MemoryQuery) -> Answer<Reply<MemoryAnswer>> {
@@ -95,7 +95,7 @@ fn shown(report: &Report, function: Option<&str>, offset_ns: i64) -> MemoryAnswe
     }
 }
 
-/// Numbers of sites; not all are sent.
+/// Numbers of sites; only some are sent.
 struct Listed(Vec<usize>);
 
 impl Listed {
@@ -104,7 +104,7 @@ impl Listed {
     }
 }
 
-/// Some of the sites, those that weigh most first.
+/// Some of the sites, largest first.
 fn sites(report: &Report, is_wanted: impl Fn(&Site) -> bool, weight: impl Fn(&Site) -> u64) -> Listed {
     let mut sites: Vec<usize> = (0..report.sites.len()).filter(|site| is_wanted(&report.sites[*site])).collect();
     sites.sort_by_key(|site| Reverse(weight(&report.sites[*site])));

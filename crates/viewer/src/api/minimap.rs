@@ -1,4 +1,4 @@
-//! The whole axis in one line.
+//! The minimap of the whole axis.
 
 use serde::{Deserialize, Serialize};
 use traceloom_analysis::lod::{Bar, Window};
@@ -19,17 +19,17 @@ pub(crate) struct MinimapQuery {
     px: u32,
 }
 
-/// One value for each pixel of the whole axis.
+/// One value per pixel of the whole axis.
 #[derive(Default, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Minimap {
-    /// Threads that are inside a span.
+    /// Number of threads inside a span.
     busy: Vec<f64>,
-    /// Log lines and events.
+    /// Number of log lines and events.
     points: Vec<f64>,
-    /// Those of them that are errors.
+    /// Number of errors among them.
     errors: Vec<f64>,
-    /// Bytes in use, all traces together.
+    /// Bytes in use by all traces.
     memory: Vec<f64>,
 }
 
@@ -109,7 +109,7 @@ impl View<'_> {
     }
 }
 
-/// Levels that people look for first.
+/// Levels that count as errors.
 fn is_error(level: &str) -> bool {
     let level = level.to_lowercase();
     ["err", "fatal", "crit"].iter().any(|word| level.contains(word))
@@ -122,7 +122,7 @@ fn pixel(ns: i64, window: &Window, pixels: usize) -> usize {
 fn spread(busy: &mut [f64], bar: &Bar, window: &Window) {
     let (first, last) = (pixel(bar.begin_ns, window, busy.len()), pixel(bar.end_ns, window, busy.len()));
     let share = bar.busy_ns as f64 / window.pixel_ns / (last - first + 1) as f64;
-    // A span that never ended has no duration, and is busy all the same.
+    // A span that never ended has no duration but counts as busy.
     let share = if bar.count == 1 && bar.busy_ns == 0 && last > first { 1.0 } else { share.min(1.0) };
     busy[first..=last].iter_mut().for_each(|pixel| *pixel += share);
 }

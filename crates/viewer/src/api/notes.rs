@@ -1,4 +1,4 @@
-//! Notes on the traces, which are next to their files.
+//! Notes on the traces, which are stored next to their files.
 
 use serde::{Deserialize, Serialize};
 use traceloom_analysis::notes::{self, Note};
@@ -14,14 +14,14 @@ pub(crate) fn routes(routes: &mut Routes) {
     routes.post("notes", |app, ask| write(app, ask.body()?));
 }
 
-/// The notes on every trace that is a file of this machine.
+/// The notes on every trace that is a local file.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct NotesAnswer {
     traces: Vec<TraceNotes>,
 }
 
-/// The notes on one trace, in its own time, or why they cannot be read.
+/// The notes on one trace, in the time of the trace, or why they cannot be read.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct TraceNotes {
@@ -30,7 +30,7 @@ pub(crate) struct TraceNotes {
     error: Option<String>,
 }
 
-/// All notes on a trace, in place of those that it has.
+/// All notes on a trace, which replace the existing ones.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct NotesQuery {
@@ -52,9 +52,11 @@ fn write(app: App, query: NotesQuery) -> Answer<Reply<Done>> {
     work::later(move |_| {
         let file = app.loader.files().into_iter().find(|(trace, _)| *trace == query.trace);
         let (_, path) = file.ok_or_else(|| {
-            Refusal::absent("notes are kept next to the file, and a file that was dropped on the page has no place")
+            Refusal::absent(
+                "notes are stored next to the file, which is unknown for a file that was dropped on the page",
+            )
         })?;
-        // What is there and cannot be read is not written over.
+        // Existing notes that cannot be read are not overwritten.
         notes::read(&path)?;
         notes::write(&path, &query.notes)?;
         Ok(Done {})

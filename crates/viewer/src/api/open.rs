@@ -6,7 +6,7 @@ use traceloom_core::{Result, Source};
 use super::{Answer, Done};
 use crate::app::App;
 
-/// Longer than any file system allows.
+/// Max length of a name; longer than any file system allows.
 const MAX_NAME: usize = 255;
 
 #[derive(Deserialize)]
@@ -15,7 +15,7 @@ pub(crate) struct OpenQuery {
     name: String,
 }
 
-/// Loads a file when all of it is there and it is a trace.
+/// Loads a file when it is complete and is a trace.
 pub(crate) fn open(app: &App, query: &OpenQuery, source: impl FnOnce() -> Result<Source>) -> Answer<Done> {
     let name: String = query.name.chars().filter(|letter| !letter.is_control()).take(MAX_NAME).collect();
     let trace = app.loader.recognize(&name, source()?)?;

@@ -1,4 +1,4 @@
-//! What matters first about each trace, for the panel that opens first.
+//! The most important facts about each trace, for the panel that opens first.
 
 use std::sync::Arc;
 
@@ -22,17 +22,17 @@ pub(crate) fn routes(routes: &mut Routes) {
     routes.get("overview", |app, known, _| overview(app, known));
 }
 
-/// Summaries by the number of the trace: a trace that is ready does not change.
+/// Summaries by the number of the trace; a trace that is ready does not change.
 type Known = Kept<u32, Summary>;
 
-/// All traces that are read, each with what matters first.
+/// The summaries of all loaded traces.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Overview {
     traces: Vec<TraceOverview>,
 }
 
-/// What matters first about one trace; times are those of the axis.
+/// The summary of one trace, with times on the axis.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct TraceOverview {
@@ -52,17 +52,17 @@ pub(crate) struct TraceOverview {
 }
 
 row! {
-    /// Problems of one kind in the file, and the sentence of the first.
+    /// Problems of one kind in the file, and the message of the first.
     pub(crate) struct ProblemRow { severity: String, message: String, count: u64 }
 }
 
 row! {
-    /// A name by self time.
+    /// A name with its self time.
     pub(crate) struct TopName { name: String, calls: u64, self_ns: u64, share: f64 }
 }
 
 row! {
-    /// A slow span and why it is, or one of the longest frames.
+    /// A slow span with its cause, or one of the longest frames.
     pub(crate) struct SlowRow { name: String, ts_ns: i64, dur_ns: u64, median_ns: f64, is_slow: bool, cause: String }
 }
 
@@ -81,7 +81,7 @@ row! {
     pub(crate) struct ErrorRow { ts_ns: Option<i64>, level: String, message: String }
 }
 
-/// Rows of each list: the panels have the rest.
+/// Max rows per list; the panels have the rest.
 const ROWS: usize = 6;
 
 fn overview(app: App, known: Arc<Known>) -> Answer<Reply<Overview>> {

@@ -1,4 +1,4 @@
-//! Pictures of a window: bars as bytes, everything else as JSON.
+//! Drawing data of a window: bars as bytes, everything else as JSON.
 
 use std::ops::RangeInclusive;
 
@@ -23,22 +23,22 @@ pub(crate) struct WindowQuery {
     from: i64,
     to: i64,
     px: u32,
-    /// Numbers of tracks, separated by commas; `7:0-40` is track 7 with these depths only.
+    /// Numbers of tracks, separated by commas; `7:0-40` means only these depths of track 7.
     tracks: Option<String>,
     /// Numbers of counters, separated by commas.
     counters: Option<String>,
 }
 
-/// Wider than any screen.
+/// Max width in pixels; wider than any screen.
 pub(super) const MAX_PIXELS: u32 = 16_384;
-/// More than fit below each other on any screen.
+/// Max number of strips; more than fit on any screen.
 const MAX_STRIPS: usize = 2_000;
-/// A picture of a large screen has a few of them.
+/// Max number of bytes; a large screen needs a few megabytes.
 const MAX_BYTES: usize = 64 << 20;
-/// Events are drawn as wide as this, so that more of them in one place are one.
+/// Width of an event in pixels; events that would overlap are merged.
 const EVENT_PIXELS: u32 = 3;
 
-/// A track, and the depths of it that are seen.
+/// A track and its visible depths.
 struct Seen {
     track: u32,
     depths: RangeInclusive<u32>,
@@ -56,11 +56,11 @@ impl Seen {
 
 impl WindowQuery {
     fn tracks(&self) -> Answer<Vec<Seen>> {
-        listed(self.tracks.as_deref(), Seen::parse, "tracks are numbers, such as 1,2 or 3:0-40")
+        listed(self.tracks.as_deref(), Seen::parse, "invalid tracks; expected numbers such as 1,2 or 3:0-40")
     }
 
     fn counters(&self) -> Answer<Vec<usize>> {
-        listed(self.counters.as_deref(), |number| number.parse().ok(), "counters are numbers, such as 1,2")
+        listed(self.counters.as_deref(), |number| number.parse().ok(), "invalid counters; expected numbers such as 1,2")
     }
 
     /// The window in the time of a trace.
@@ -74,18 +74,18 @@ impl WindowQuery {
     }
 }
 
-/// The items of a list with commas.
+/// The items of a comma-separated list.
 fn listed<T>(text: Option<&str>, parse: impl Fn(&str) -> Option<T>, what: &str) -> Answer<Vec<T>> {
     let items = text.unwrap_or_default().split(',').filter(|item| !item.is_empty());
     let parsed: Option<Vec<T>> = items.map(parse).take(MAX_STRIPS + 1).collect();
     let parsed = parsed.ok_or_else(|| Refusal::bad(what))?;
     if parsed.len() > MAX_STRIPS {
-        return Err(Refusal::bad(format!("a picture has at most {MAX_STRIPS} strips")));
+        return Err(Refusal::bad(format!("too many strips; at most {MAX_STRIPS} are allowed")));
     }
     Ok(parsed)
 }
 
-/// The kind of lane of context switches; those before it are kinds of spans.
+/// The kind of lane of context switches; lower numbers are kinds of spans.
 const SWITCHES: u32 = 3;
 
 /// The bars of some tracks.
@@ -105,7 +105,7 @@ fn picture(app: App, query: WindowQuery) -> Answer<Bytes> {
                 put_lane(&mut bytes, [seen.track, key.kind.into(), key.depth], lane, &window);
             }
             if bytes.len() > MAX_BYTES {
-                return Err(Refusal::bad("the picture is too large; ask for fewer tracks or pixels"));
+                return Err(Refusal::bad("the window is too large; request fewer tracks or pixels"));
             }
         }
         if !track.switches.is_empty() {
@@ -129,13 +129,13 @@ fn put_lane(bytes: &mut Vec<u8>, key: [u32; 3], lane: &Lane, window: &Window) {
     columns.iter().for_each(|column| bytes.extend_from_slice(column.as_flattened()));
 }
 
-/// The part of a bar that spans cover; all of it where it is one span.
+/// The share of a bar that spans cover; 1 for a single span.
 fn busy(bar: &Bar) -> f32 {
     let long_ns = bar.end_ns.saturating_sub(bar.begin_ns).max(1);
     if bar.count == 1 { 1.0 } else { (bar.busy_ns as f64 / long_ns as f64).min(1.0) as f32 }
 }
 
-/// Everything in a window but the bars; all times are on the axis.
+/// Everything in a window except the bars, with times on the axis.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Extras {
@@ -148,12 +148,12 @@ pub(crate) struct Extras {
     memory: Vec<(usize, Vec<Sample>)>,
     logs: Vec<LogMark>,
     links: Vec<LinkEnds>,
-    /// Links that there was no room for.
+    /// Number of links that are left out.
     more_links: usize,
 }
 
 row! {
-    /// An event; `shared` of them are in its place.
+    /// An event; `shared` events have the same place.
     pub(crate) struct EventMark { track: u32, ts_ns: i64, name: u32, category: u32, shared: usize, id: i64 }
 }
 
@@ -163,7 +163,7 @@ row! {
 }
 
 row! {
-    /// A value that is a text; `shared` of them start in its place.
+    /// A value that is a text; `shared` texts start at the same place.
     pub(crate) struct TextLabel { ts_ns: i64, text: String, shared: usize, number: u32 }
 }
 
@@ -234,7 +234,7 @@ fn samples(series: &Series, query: &WindowQuery, offset_ns: i64) -> Vec<Sample> 
     drawn.map(|s| Sample { ts_ns: moved(s.ts_ns), min: s.min, max: s.max, last: s.last }).collect()
 }
 
-/// More of a text than a label has room for.
+/// Max length of a text; more than fits on a label.
 const MAX_CHARS: usize = 120;
 
 fn text_labels(labels: &Labels, query: &WindowQuery, offset_ns: i64) -> Vec<TextLabel> {
@@ -256,10 +256,10 @@ fn logs(scene: &Scene, query: &WindowQuery) -> Vec<LogMark> {
     shown
 }
 
-/// More arrows than these are a carpet, not a picture.
+/// Max number of arrows; more would not be readable.
 const MAX_LINKS: usize = 1_000;
 
-/// The arrows that touch the window and a track that is seen; some of them, evenly, where there are too many.
+/// The arrows that touch the window and a visible track; if there are too many, an even subset.
 fn links(scene: &Scene, query: &WindowQuery, tracks: &[Seen]) -> (Vec<LinkEnds>, usize) {
     let is_seen = |track: u32| tracks.iter().any(|seen| seen.track == track);
     let offsets = scene.traces.iter().map(|trace| trace.offset_ns);

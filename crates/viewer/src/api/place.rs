@@ -1,4 +1,4 @@
-//! The span that a row of a table means.
+//! Finds the span that a row of a table refers to.
 
 use serde::{Deserialize, Serialize};
 use traceloom_analysis::lod::{Lane, LaneKey};
@@ -10,19 +10,19 @@ pub(crate) fn routes(routes: &mut Routes) {
     routes.get("place", |app, ask| place(app, ask.query()?));
 }
 
-/// Where a span or an event is.
+/// The position of a span or event.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Found {
     pub(super) track: u32,
-    /// As in pictures; [`EVENT`] for an event, whose `index` is its id.
+    /// Kind of lane, as in `picture`, or [`EVENT`] for an event, whose `index` is its id.
     pub(super) kind: u8,
     pub(super) depth: u32,
     pub(super) index: i64,
     pub(super) name: u32,
-    /// On the axis.
+    /// Start on the axis.
     pub(super) ts_ns: i64,
-    /// None for an event, and for a span that was never closed.
+    /// `None` for an event and for a span that was never closed.
     pub(super) dur_ns: Option<i64>,
 }
 
@@ -48,9 +48,9 @@ impl Found {
 #[derive(Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub(crate) struct PlaceQuery {
-    /// When it starts, on the axis.
+    /// Start on the axis.
     ts: i64,
-    /// As much as the row says of it.
+    /// Other known properties from the row.
     #[cfg_attr(test, ts(as = "Option<String>"))]
     trace_id: Option<u64>,
     thread_id: Option<i64>,
@@ -60,7 +60,7 @@ pub(crate) struct PlaceQuery {
 }
 
 impl PlaceQuery {
-    /// How well a span agrees: an id says more than a name, and a name more than a duration.
+    /// How well a span matches: an id counts more than a name, and a name more than a duration.
     fn rank(&self, scene: &Scene, lane: &Lane, index: u32) -> u32 {
         let dur_ns = lane.end_ns(index).map(|end| end.saturating_sub(lane.begin_ns(index)));
         let agrees = [
@@ -71,13 +71,13 @@ impl PlaceQuery {
         agrees.iter().fold(0, |rank, agrees| rank * 2 + u32::from(*agrees))
     }
 
-    /// Whether any span that starts then will do.
+    /// Whether any span with this start matches.
     fn takes_any(&self) -> bool {
         self.id.is_none() && self.name.is_none() && self.dur.is_none()
     }
 }
 
-/// The span that starts at a time and agrees best with what else is known of it; null if none starts there.
+/// The span that starts at a time and best matches the other properties; null if none starts there.
 fn place(app: App, query: PlaceQuery) -> Answer<Option<Found>> {
     let scene = app.scene()?;
     let mut best: Option<(u32, Found)> = None;

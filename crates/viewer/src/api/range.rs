@@ -1,4 +1,4 @@
-//! The range of the axis that a query is about, and its tracks.
+//! The time range and tracks of a query.
 
 use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
@@ -15,7 +15,7 @@ use crate::{
     scene::{LoadState, Scene},
 };
 
-/// A range of the axis and some tracks; everything if both are left out.
+/// A range of the axis and some tracks; everything if both are omitted.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub(crate) struct RangeQuery {
@@ -27,7 +27,7 @@ pub(crate) struct RangeQuery {
     tracks: Option<String>,
 }
 
-/// One trace, and the rows of it that a query is about.
+/// One trace, and its rows that a query covers.
 #[derive(Clone, Debug)]
 pub(crate) struct TraceScope {
     pub(crate) trace: u32,
@@ -36,7 +36,7 @@ pub(crate) struct TraceScope {
     pub(crate) filter: Filter,
 }
 
-/// Distinguishes answers: traces do not change after they are read.
+/// Key of an answer; traces do not change after they are read.
 pub(crate) type ScopeKey = Vec<(u32, Filter)>;
 
 pub(crate) fn key(scopes: &[TraceScope]) -> ScopeKey {
@@ -44,7 +44,7 @@ pub(crate) fn key(scopes: &[TraceScope]) -> ScopeKey {
 }
 
 impl RangeQuery {
-    /// The scope of each trace that is read already.
+    /// The scope of each loaded trace.
     pub(crate) fn scopes(&self, app: &App) -> Answer<Vec<TraceScope>> {
         let range = self.range()?;
         let scene = app.scene()?;
@@ -89,7 +89,7 @@ impl RangeQuery {
     fn tracks(&self, scene: &Scene) -> Answer<Option<Vec<u32>>> {
         let numbers = self.tracks.as_deref().unwrap_or_default().split(',').filter(|number| !number.is_empty());
         let parsed: Answer<Vec<u32>> =
-            numbers.map(|number| number.parse().map_err(|_| Refusal::bad("a track is a number"))).collect();
+            numbers.map(|number| number.parse().map_err(|_| Refusal::bad("invalid track number"))).collect();
         let parsed = parsed?;
         if parsed.iter().any(|track| *track as usize >= scene.tracks.len()) {
             return Err(Refusal::absent("unknown track"));
@@ -127,7 +127,7 @@ pub(crate) struct LaneRange<'s> {
     pub(crate) spans: Range<u32>,
 }
 
-/// Whether traces are still being read, so that an answer is about the others only.
+/// Whether traces are still loading, so that an answer covers only the others.
 pub(crate) fn is_loading(app: &App) -> Answer<bool> {
     let scene = app.scene()?;
     Ok(scene.traces.iter().any(|trace| trace.state == LoadState::Loading))
@@ -144,7 +144,7 @@ impl TraceScope {
         Self { filter: Filter { range: TimeRange::ALL, ..self.filter.clone() }, ..self.clone() }
     }
 
-    /// Pours the rows into a sink; ends when nobody waits for them anymore.
+    /// Pours the rows into a sink; stops when nobody waits for them anymore.
     pub(crate) fn pour(&self, sink: &mut dyn TableSink, over: &Over) -> Answer<()> {
         let has_sums = self.filter.range.is_all();
         self.source.pour(&self.filter, &mut Watched { sink, over, has_sums })?;
@@ -155,7 +155,7 @@ impl TraceScope {
 struct Watched<'s> {
     sink: &'s mut dyn TableSink,
     over: &'s Over,
-    /// Sums of the whole trace have no times: they are not of a range.
+    /// Sums of the whole trace have no times, so they cannot be limited to a range.
     has_sums: bool,
 }
 

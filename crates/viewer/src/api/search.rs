@@ -21,7 +21,7 @@ pub(crate) struct SearchQuery {
     q: String,
 }
 
-/// The names that hold a text, and their spans and events together.
+/// The names that contain a text, and the number of their spans and events.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct SearchAnswer {
@@ -36,10 +36,10 @@ row! {
     pub(crate) struct SearchRow { id: u32, name: String, spans: u64, total_ns: i64, events: u64 }
 }
 
-/// More than a list can show.
+/// Max number of names; more than a list can show.
 const MAX_NAMES: usize = 200;
 
-/// Names that hold a text, those with the most time first.
+/// Names that contain a text, most time first.
 fn search(app: App, query: SearchQuery) -> Answer<SearchAnswer> {
     let scene = app.scene()?;
     let found =
@@ -66,7 +66,7 @@ fn search(app: App, query: SearchQuery) -> Answer<SearchAnswer> {
 pub(crate) struct NextQuery {
     /// Number of a name.
     name: Option<u32>,
-    /// A text that names hold, instead of a number.
+    /// A text that names contain, instead of a number.
     q: Option<String>,
     /// Spans and events that start after this time, or before it.
     ts: i64,
@@ -103,7 +103,7 @@ fn next(app: App, query: NextQuery) -> Answer<Option<Found>> {
     Ok(best)
 }
 
-/// For each name whether it is asked for.
+/// For each name, whether it is requested.
 fn wanted(scene: &Scene, query: &NextQuery) -> Answer<Vec<bool>> {
     let mut wanted = vec![false; scene.names.len()];
     match (&query.name, &query.q) {

@@ -1,4 +1,4 @@
-//! The traces, tracks and names that are there.
+//! The state: traces, tracks and names.
 
 use serde::{Deserialize, Serialize};
 use traceloom_model::Table;
@@ -19,11 +19,11 @@ pub(crate) fn routes(routes: &mut Routes) {
 #[derive(Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub(crate) struct StateQuery {
-    /// The revision that the page has already.
+    /// The revision that the page already has.
     since: Option<u64>,
 }
 
-/// How far loading is.
+/// Progress of loading.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Progress {
@@ -32,13 +32,13 @@ pub(crate) struct Progress {
     total_bytes: u64,
 }
 
-/// Everything that is there.
+/// The whole state.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct State {
     #[serde(flatten)]
     progress: Progress,
-    /// From the first to the last time of the axis; none if no trace has a time.
+    /// The first and last time of the axis; `None` if no trace has times.
     from_ns: Option<i64>,
     to_ns: Option<i64>,
     traces: Vec<TraceInfo>,
@@ -47,11 +47,11 @@ pub(crate) struct State {
     names: usize,
     logs: usize,
     links: usize,
-    /// Whether queries in SQL are answered.
+    /// Whether SQL queries are supported.
     sql: bool,
 }
 
-/// Everything, or only how far loading is if the page knows the rest.
+/// The whole state, or only the progress of loading if the page knows the rest.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(untagged)]
@@ -67,11 +67,11 @@ pub(crate) struct TraceInfo {
     path: String,
     format: String,
     version: String,
-    /// As text: it does not fit into a number of JavaScript.
+    /// As text, because it does not fit into a JavaScript number.
     trace_id: String,
     bytes: u64,
     clock: String,
-    /// As text, too.
+    /// As text as well.
     unix_origin_ns: Option<String>,
     /// Without the offset.
     from_ns: i64,
@@ -79,29 +79,29 @@ pub(crate) struct TraceInfo {
     /// Added to every time of the trace on the axis.
     offset_ns: i64,
     findings: u64,
-    /// Log lines with a time.
+    /// Number of log lines with a time.
     logs: usize,
-    /// Most bytes in use; none if the trace has no allocations.
+    /// Peak bytes in use; `None` if the trace has no allocations.
     memory: Option<f64>,
-    /// Whether a profiler added calls up.
+    /// Whether the trace has sums of calls.
     has_calls: bool,
-    /// Whether a profiler measured lines.
+    /// Whether the trace has line timings.
     has_lines: bool,
-    /// Whether rows name files of source code.
+    /// Whether rows refer to source files.
     has_source: bool,
     state: TraceState,
     error: Option<String>,
-    /// For a trace that is shown as it grows.
+    /// Only for a live trace.
     live: Option<LiveInfo>,
 }
 
-/// A trace that is shown as it grows.
+/// A live trace.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct LiveInfo {
-    /// Records that are missing, because something was too slow.
+    /// Number of dropped records.
     dropped: u64,
-    /// Why nothing more comes.
+    /// The reason why no more data arrives.
     end: Option<String>,
 }
 
@@ -122,21 +122,21 @@ pub(crate) enum TraceState {
 pub(crate) struct TrackInfo {
     trace: u32,
     thread_id: i64,
-    /// Threads that share the track; mostly 1.
+    /// Number of threads that share the track; usually 1.
     threads: usize,
     tid: Option<u64>,
     process: String,
     name: String,
     kind: String,
     spans: u64,
-    /// When its first span begins, without the offset of the trace.
+    /// Start of its first span, without the offset of the trace.
     first_ns: Option<i64>,
     /// Time inside its outermost spans.
     busy_ns: i64,
     events: u64,
-    /// Events that are drawn as such.
+    /// Number of events that are drawn as such.
     instants: usize,
-    /// Events that a person set.
+    /// Number of bookmarks.
     bookmarks: usize,
     switches: usize,
     depth: u32,
@@ -152,7 +152,7 @@ pub(crate) struct CounterInfo {
     track: Option<u32>,
     name: u32,
     value_id: Option<String>,
-    /// Series that share the counter; mostly 1.
+    /// Number of series that share the counter; usually 1.
     series: usize,
     samples: usize,
     is_text: bool,
@@ -160,7 +160,7 @@ pub(crate) struct CounterInfo {
     max: Option<f64>,
 }
 
-/// Everything that is there; only how far loading is if the page knows the rest.
+/// The whole state, or only the progress of loading if the page knows the rest.
 fn state(app: App, query: StateQuery) -> Answer<StateAnswer> {
     let scene = app.scene()?;
     let (read_bytes, total_bytes) = app.loader.progress();
@@ -192,7 +192,7 @@ fn traces(scene: &Scene) -> Vec<TraceInfo> {
             LoadState::Loading => (TraceState::Loading, None),
             LoadState::Ready => (TraceState::Ready, None),
         };
-        // A trace without times reaches nowhere.
+        // A trace without times has no extent.
         let reach = if trace.first_ns <= trace.last_ns { (trace.first_ns, trace.last_ns) } else { (0, 0) };
         TraceInfo {
             path: trace.path.to_string_lossy().into_owned(),
@@ -274,16 +274,16 @@ fn counters(scene: &Scene) -> Vec<CounterInfo> {
 #[derive(Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub(crate) struct NamesQuery {
-    /// The first one that the page does not know yet.
+    /// The first name that the page does not know yet.
     from: Option<u32>,
 }
 
 row! {
-    /// A name, and the color that its producer wants, as 0xAARRGGBB.
+    /// A name, and the color set by its producer, as 0xAARRGGBB.
     pub(crate) struct NameRow { name: String, color: Option<u32> }
 }
 
-/// Names of one answer; the page asks again for the rest.
+/// Max number of names per answer; the page requests the rest.
 const MAX_NAMES: u32 = 50_000;
 
 /// Names from a number on, with colors.
@@ -318,7 +318,7 @@ pub(crate) struct CloseQuery {
     trace: u32,
 }
 
-/// Closes a trace: it is not shown anymore, and its memory is free.
+/// Closes a trace and frees its memory.
 fn close(app: App, query: CloseQuery) -> Answer<Done> {
     if !app.loader.close(query.trace) {
         return Err(Refusal::absent("unknown trace"));

@@ -1,4 +1,4 @@
-//! Statistics of a range of the traces: the figures of `traceloom stats`.
+//! Statistics of a range of the traces, as in `traceloom stats`.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(crate) fn routes(routes: &mut Routes) {
 /// Reports by range and grouping.
 type Known = work::Kept<(ScopeKey, Grouping), Report>;
 
-/// Distinguishes groups, besides the name.
+/// Grouping key in addition to the name.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
@@ -53,11 +53,11 @@ pub(crate) struct StatsQuery {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Stats {
-    /// Whether traces are still being read; they are not in the figures.
+    /// Whether traces are still loading, which are not included.
     loading: bool,
     /// Self time of all spans.
     self_ns: u64,
-    /// Spans that are counted together because there are too many groups.
+    /// Number of spans that are counted together because there are too many groups.
     merged: u64,
     unclosed: u64,
     spans: Listed<SpanRow>,
@@ -67,7 +67,7 @@ pub(crate) struct Stats {
     threads: Vec<ThreadRow>,
 }
 
-/// The first rows of a list, and how many there are.
+/// The first rows of a list, and the number of all rows.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Listed<T> {
@@ -99,7 +99,7 @@ row! {
 }
 
 row! {
-    /// A function as the profiler added it up.
+    /// A function with the totals of the profiler.
     pub(crate) struct FunctionRow { name: String, calls: u64, total_ns: u64, self_ns: u64, mean_ns: f64, share: f64 }
 }
 
@@ -132,7 +132,7 @@ row! {
 }
 
 row! {
-    /// A thread, and the trace that it is of.
+    /// A thread and its trace.
     pub(crate) struct ThreadRow {
         name: String,
         tid: Option<u64>,
@@ -144,7 +144,7 @@ row! {
     }
 }
 
-/// Rows of one list; those with the most self time come first.
+/// Max number of rows per list; the rows with the most self time come first.
 const MAX_ROWS: usize = 100_000;
 
 fn stats(app: App, known: Arc<Known>, asked: RangeQuery, query: StatsQuery) -> Answer<Reply<Stats>> {

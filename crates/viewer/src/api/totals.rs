@@ -1,4 +1,4 @@
-//! Totals of a range of the traces: the sums of `traceloom stats` in a few numbers.
+//! Totals of a range of the traces.
 
 use std::{
     cmp::Reverse,
@@ -31,25 +31,25 @@ type Known = work::Kept<ScopeKey, Totals>;
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Totals {
-    /// Spans that were closed.
+    /// Number of closed spans.
     spans: u64,
-    /// Spans that never were.
+    /// Number of spans that were never closed.
     unclosed: u64,
     /// The total time of all spans.
     total_ns: u64,
-    /// Time inside spans, each moment of a thread once.
+    /// Time inside spans; each moment of a thread counts once.
     busy_ns: u64,
     names: usize,
     events: u64,
     threads: usize,
-    /// Times that a thread was taken off its processor, and for how long.
+    /// Number of context switches, and their total time.
     switches: u64,
     off_cpu_ns: u64,
-    /// Events by name, the most frequent first.
+    /// Events by name, most frequent first.
     event_names: Vec<EventCount>,
     values: Vec<ValueSums>,
     memory: Option<MemorySums>,
-    /// Log lines of all traces by level: lines know no track.
+    /// Log lines of all traces by level; lines do not belong to a track.
     logs: Vec<LevelLines>,
 }
 
@@ -64,11 +64,11 @@ row! {
 }
 
 row! {
-    /// Log lines of one level, and the number and the text of the first.
+    /// Log lines of one level, and the number and text of the first.
     pub(crate) struct LevelLines { level: String, count: usize, first: u32, text: String }
 }
 
-/// What was allocated and freed.
+/// Allocations and frees.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct MemorySums {
@@ -78,7 +78,7 @@ pub(crate) struct MemorySums {
     freed_bytes: u64,
 }
 
-/// More than a panel shows.
+/// Max number of rows; more than a panel shows.
 const MAX_NAMES: usize = 12;
 const MAX_TEXT: usize = 200;
 
@@ -107,7 +107,7 @@ fn logs(scene: &Scene, range: TimeRange) -> Vec<LevelLines> {
     levels
 }
 
-/// Adds up what was allocated and freed in a range, whatever was allocated before it.
+/// Adds up allocations and frees in a range, regardless of earlier allocations.
 struct MemorySink<'s> {
     scope: &'s TraceScope,
     sums: Option<MemorySums>,
@@ -152,7 +152,7 @@ fn memory(scopes: &[TraceScope], over: &Over) -> Answer<Option<MemorySums>> {
 }
 
 fn add_up(scopes: &[TraceScope], over: &Over) -> Answer<Totals> {
-    // Quantiles are not asked for, so no samples are kept.
+    // Percentiles are not requested, so no samples are kept.
     let mut stats = Stats::new(Options { sample_bytes: 0, ..Options::default() });
     for scope in scopes {
         stats.begin_within(&scope.filter);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::Scene;
 
-/// An arrow from the end of one span, or from inside it, to another.
+/// An arrow from one span to another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrow {
     pub(crate) trace: u32,
@@ -20,14 +20,14 @@ pub(crate) struct End {
     pub(crate) ts_ns: i64,
 }
 
-/// Arrows by begin, with the latest end so far, which never falls and can be searched.
+/// Arrows sorted by start, with the latest end so far, which never decreases and can be searched.
 #[derive(Debug, Default)]
 pub(crate) struct Arrows {
     arrows: Vec<Arrow>,
     latest: Vec<i64>,
 }
 
-/// Where a span is.
+/// The position of a span.
 #[derive(Clone, Copy)]
 struct Place {
     track: u32,
@@ -37,7 +37,7 @@ struct Place {
 }
 
 impl Arrows {
-    /// Finds the ends of all links; after lanes and links are complete.
+    /// Finds the ends of all links; call after lanes and links are complete.
     pub(crate) fn of(scene: &Scene) -> Self {
         let places = places(scene);
         let place = |trace: u32, span: Option<i64>| span.and_then(|span| places.get(&(trace, span)).copied().flatten());
@@ -61,7 +61,7 @@ impl Arrows {
         Self { arrows, latest }
     }
 
-    /// The arrows that may touch a range of time, whatever their trace.
+    /// The arrows of all traces that may touch a time range.
     pub(crate) fn between(&self, from_ns: i64, to_ns: i64) -> &[Arrow] {
         let first = self.latest.partition_point(|latest| *latest < from_ns);
         let last = self.arrows.partition_point(|arrow| arrow.from.ts_ns <= to_ns);
@@ -69,7 +69,7 @@ impl Arrows {
     }
 }
 
-/// Where the spans are that links name.
+/// The positions of the spans of links.
 fn places(scene: &Scene) -> HashMap<(u32, i64), Option<Place>> {
     let mut wanted: HashMap<(u32, i64), Option<Place>> = HashMap::new();
     for link in &scene.links {

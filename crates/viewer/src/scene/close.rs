@@ -1,4 +1,4 @@
-//! Closes a trace: everything of it goes, and the numbers of the others stay.
+//! Closes a trace: its data is removed, and the numbers of other traces stay the same.
 
 use super::{Arrows, Contents, LoadState, Scene, Track, Values};
 
@@ -8,7 +8,7 @@ impl Scene {
         self.traces.get(trace as usize).is_some_and(|trace| trace.state == LoadState::Closed)
     }
 
-    /// Forgets what a trace holds.
+    /// Removes the data of a trace.
     pub(crate) fn close(&mut self, trace: u32) {
         let Some(info) = self.traces.get_mut(trace as usize) else { return };
         info.state = LoadState::Closed;
@@ -32,7 +32,7 @@ impl Scene {
         self.revision += 1;
     }
 
-    /// Names stay, but no longer count what the trace had of them.
+    /// Names stay, but no longer count the rows of the trace.
     fn forget_names(&mut self, trace: u32) {
         let Self { lanes, tracks, names, .. } = self;
         for (key, lane) in lanes.iter() {

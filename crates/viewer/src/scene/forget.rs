@@ -1,9 +1,9 @@
-//! Forgets what is oldest in a trace that grows.
+//! Drops the oldest data of a growing trace.
 
 use super::{Link, Points, Scene};
 
 impl Scene {
-    /// Forgets what a trace had before a time: spans that ended, events, values, log lines; the file still has them.
+    /// Drops data of a trace before a time: ended spans, events, values, log lines; the file still has them.
     pub(crate) fn forget_before(&mut self, trace: u32, before_ns: i64) {
         let Self { traces, tracks, names, lanes, .. } = self;
         lanes.for_each_mut(|key, lane| {
@@ -26,7 +26,7 @@ impl Scene {
         self.links.retain(|link| link.trace != trace || link.ts_ns >= before_ns);
         let lines = self.logs.len();
         if self.logs.has_trace(trace) {
-            // Only the first ones, so that the numbers of the others in the file follow from how many they are.
+            // Only the first lines, so that the numbers of the others in the file follow from their count.
             let mut is_new = false;
             self.logs = self.logs.kept(|site, ts_ns| {
                 let is_own = site.trace == trace;
@@ -41,7 +41,7 @@ impl Scene {
         self.revision += 1;
     }
 
-    /// Bytes of everything that can be forgotten, about.
+    /// Approximate bytes of everything that can be dropped.
     pub(crate) fn resident_bytes(&self) -> usize {
         let points = self.tracks.iter().map(|track| track.points().map(Points::resident_bytes).iter().sum());
         let values = self.counters.iter().map(|counter| counter.values.resident_bytes());

@@ -4,24 +4,24 @@ use traceloom_analysis::lod::Window;
 
 use super::{points::each_pixel, texts::Texts};
 
-/// Texts and when they were set.
+/// Texts and the times when they were set.
 #[derive(Debug, Default)]
 pub(crate) struct Labels {
     /// In the order of the texts.
     times: Vec<i64>,
-    /// Numbers of texts, by time.
+    /// Numbers of texts, sorted by time.
     order: Vec<u32>,
     texts: Texts,
     is_unsorted: bool,
 }
 
-/// A text in a picture.
+/// A text to draw.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) struct Label {
     pub(crate) ts_ns: i64,
     pub(crate) number: u32,
     pub(crate) text: String,
-    /// How many share its place.
+    /// Number of texts at the same place.
     pub(crate) shared: usize,
 }
 
@@ -33,7 +33,7 @@ impl Labels {
         self.texts.push(text);
     }
 
-    /// Puts the texts in order; after the last push.
+    /// Sorts the texts; call after the last push.
     pub(crate) fn close(&mut self) {
         if self.is_unsorted {
             self.order.sort_by_key(|number| self.times[*number as usize]);
@@ -44,7 +44,7 @@ impl Labels {
         self.texts.close();
     }
 
-    /// Forgets texts before a time.
+    /// Drops texts before a time.
     pub(crate) fn forget_before(&mut self, before_ns: i64) {
         let mut rest = Self::default();
         let mut texts = self.texts.reader();
@@ -63,17 +63,17 @@ impl Labels {
         self.times.len()
     }
 
-    /// When a text was set.
+    /// The time when a text was set.
     pub(crate) fn ts_ns(&self, number: u32) -> Option<i64> {
         self.times.get(number as usize).copied()
     }
 
-    /// A text, up to so many characters.
+    /// A text, up to a number of characters.
     pub(crate) fn text(&self, number: u32, most_chars: usize) -> String {
         self.texts.reader().get(number as usize).chars().take(most_chars).collect()
     }
 
-    /// The first text of each pixel that has any, and the one that holds before the window.
+    /// The first text of each nonempty pixel, and the last one before the window.
     pub(crate) fn draw(&self, window: &Window, most_chars: usize) -> Vec<Label> {
         let time = |at: usize| self.times[self.order[at] as usize];
         let before = self.order.partition_point(|number| self.times[*number as usize] < window.from_ns).checked_sub(1);

@@ -1,4 +1,4 @@
-//! Log lines of all traces: what all lines of a site share is held once, and their texts are compressed.
+//! Log lines of all traces; data shared by the lines of a site is stored once, and texts are compressed.
 
 use traceloom_analysis::lod::Window;
 use traceloom_core::TimeRange;
@@ -8,10 +8,10 @@ use super::{
     texts::{TextReader, Texts},
 };
 
-/// Stands for the time of a line that has none; such lines come before all others.
+/// The time of a line without a time; such lines come before all others.
 const NEVER: i64 = i64::MIN;
 
-/// Lines, in the order in which they were read.
+/// Lines, in the order of reading.
 #[derive(Debug, Default)]
 pub(crate) struct Logs {
     times: Vec<i64>,
@@ -22,7 +22,7 @@ pub(crate) struct Logs {
     ticks: Vec<Ticks>,
 }
 
-/// What lines of one place in the source share.
+/// The data shared by all lines of a log site.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(crate) struct LogSite {
     pub(crate) trace: u32,
@@ -32,7 +32,7 @@ pub(crate) struct LogSite {
     pub(crate) definition_id: Option<i64>,
 }
 
-/// Lines of one trace and level that have a time, by time.
+/// Lines of one trace and level that have a time, sorted by time.
 #[derive(Debug)]
 struct Ticks {
     trace: u32,
@@ -42,7 +42,7 @@ struct Ticks {
 }
 
 impl Logs {
-    /// The number of a site that is new.
+    /// Adds a site; returns its number.
     pub(crate) fn add_site(&mut self, site: LogSite) -> u32 {
         self.known.push(site);
         self.known.len() as u32 - 1
@@ -59,7 +59,7 @@ impl Logs {
 
     fn tick(&mut self, ts_ns: i64, site: u32) {
         let LogSite { trace, level_name, .. } = self.known[site as usize];
-        // Levels are few, so a list is the fastest way to find one.
+        // There are few levels, so a list is the fastest way to find one.
         let is_own = |ticks: &Ticks| ticks.level_name == level_name && ticks.trace == trace;
         let number = self.ticks.iter().position(is_own).unwrap_or(self.ticks.len());
         if number == self.ticks.len() {
@@ -70,7 +70,7 @@ impl Logs {
         ticks.lines.push(self.times.len() as u32);
     }
 
-    /// Puts lines in order and gives back what was reserved for more; after the last push.
+    /// Sorts lines and frees reserved memory; call after the last push.
     pub(crate) fn close(&mut self) {
         let Self { times, sites, texts, ticks, .. } = self;
         for ticks in ticks {
@@ -89,7 +89,7 @@ impl Logs {
         self.times.len()
     }
 
-    /// Lines of a trace that have a time.
+    /// Number of lines of a trace that have a time.
     pub(crate) fn timed(&self, trace: u32) -> usize {
         self.ticks.iter().filter(|ticks| ticks.trace == trace).map(|ticks| ticks.lines.len()).sum()
     }
@@ -100,7 +100,7 @@ impl Logs {
         self.sites.get(number).map(|site| &self.known[*site as usize])
     }
 
-    /// The same without some lines. Sites keep their numbers, which those who add lines know.
+    /// A copy without some lines. Sites keep their numbers, because the builder refers to them.
     pub(crate) fn kept(&self, mut is_kept: impl FnMut(&LogSite, Option<i64>) -> bool) -> Self {
         let mut rest = Self { known: self.known.clone(), ..Self::default() };
         let mut texts = self.texts();
@@ -113,7 +113,7 @@ impl Logs {
         rest
     }
 
-    /// Bytes of lines, about.
+    /// Approximate bytes of lines.
     pub(crate) fn resident_bytes(&self) -> usize {
         self.times.capacity() * 16 + self.texts.resident_bytes()
     }
@@ -123,12 +123,12 @@ impl Logs {
         self.known.iter().any(|site| site.trace == trace)
     }
 
-    /// A site by its number.
+    /// A site by number.
     pub(crate) fn known_site(&self, number: u32) -> Option<&LogSite> {
         self.known.get(number as usize)
     }
 
-    /// When a line was written, in its trace.
+    /// The time of a line, in its trace.
     #[inline]
     pub(crate) fn ts_ns(&self, number: usize) -> Option<i64> {
         self.times.get(number).copied().filter(|ts_ns| *ts_ns != NEVER)
@@ -138,7 +138,7 @@ impl Logs {
         self.texts.reader()
     }
 
-    /// The lines of each trace and level that were written in a range of times of the trace, in order.
+    /// The lines of each trace and level in a time range of the trace, in order.
     pub(crate) fn between(&self, range: impl Fn(u32) -> TimeRange) -> impl Iterator<Item = (u32, &[u32])> {
         self.ticks.iter().map(move |ticks| {
             let range = range(ticks.trace);
@@ -150,7 +150,8 @@ impl Logs {
         })
     }
 
-    /// Hands over the first line of each pixel for each trace and level, with its time and how many share the pixel.
+    /// Calls back with the first line of each pixel for each trace and level, with its time and the number of lines in
+    /// the pixel.
     pub(crate) fn draw(&self, window: impl Fn(u32) -> Window, draw: &mut impl FnMut(&Tick, usize)) {
         for ticks in &self.ticks {
             let time = |at: usize| self.times[ticks.lines[at] as usize];
@@ -163,7 +164,7 @@ impl Logs {
     }
 }
 
-/// A line in a picture.
+/// A line to draw.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tick {
     pub(crate) trace: u32,

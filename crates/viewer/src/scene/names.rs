@@ -1,4 +1,4 @@
-//! Names, each once, with what is known of all spans of a name.
+//! Names, each stored once, with figures of all spans of a name.
 
 use arrow_array::StringArray;
 use traceloom_passes::{Interner, Translation};
@@ -7,7 +7,7 @@ use traceloom_passes::{Interner, Translation};
 #[derive(Debug, Default)]
 pub(crate) struct NameTable {
     names: Interner,
-    /// The color that the producer wants, as 0xAARRGGBB.
+    /// The color set by the producer, as 0xAARRGGBB.
     colors: Vec<Option<u32>>,
     counts: Vec<u64>,
     totals_ns: Vec<i64>,
@@ -22,14 +22,14 @@ impl NameTable {
         number
     }
 
-    /// The numbers of the names of a dictionary.
+    /// The numbers of the names in a dictionary.
     pub(crate) fn numbers<'t>(&mut self, column: &'t mut Translation, values: Option<&StringArray>) -> &'t [u32] {
         let numbers = column.of(values, &mut self.names);
         self.grow();
         numbers
     }
 
-    /// Each name has its figures.
+    /// Makes room for the figures of each name.
     fn grow(&mut self) {
         let len = self.names.len();
         if len > self.counts.len() {
@@ -51,28 +51,28 @@ impl NameTable {
         }
     }
 
-    /// Counts a point in time.
+    /// Counts an event.
     pub(crate) fn count_event(&mut self, number: u32) {
         if let Some(count) = self.events.get_mut(number as usize) {
             *count += 1;
         }
     }
 
-    /// A span is gone.
+    /// Uncounts a span.
     pub(crate) fn uncount(&mut self, number: u32, dur_ns: i64) {
         let index = number as usize;
         self.counts[index] = self.counts[index].saturating_sub(1);
         self.totals_ns[index] = self.totals_ns[index].saturating_sub(dur_ns);
     }
 
-    /// A point in time is gone.
+    /// Uncounts an event.
     pub(crate) fn uncount_event(&mut self, number: u32) {
         if let Some(count) = self.events.get_mut(number as usize) {
             *count = count.saturating_sub(1);
         }
     }
 
-    /// Points in time of this name.
+    /// Number of events of this name.
     pub(crate) fn events(&self, number: u32) -> u64 {
         self.events.get(number as usize).copied().unwrap_or(0)
     }
@@ -89,13 +89,13 @@ impl NameTable {
         self.colors.get(number as usize).copied().flatten()
     }
 
-    /// Spans of this name, and the time of all of them.
+    /// Number of spans of this name, and their total time.
     pub(crate) fn total(&self, number: u32) -> (u64, i64) {
         let index = number as usize;
         (self.counts.get(index).copied().unwrap_or(0), self.totals_ns.get(index).copied().unwrap_or(0))
     }
 
-    /// Names that hold a text, whatever its case, with their numbers.
+    /// Names that contain a text, ignoring case, with their numbers.
     pub(crate) fn search<'s>(&'s self, text: &str) -> impl Iterator<Item = (u32, &'s str)> {
         let text = text.to_lowercase();
         let all = (0..).zip(self.names.iter());

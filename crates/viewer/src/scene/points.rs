@@ -1,4 +1,4 @@
-//! Points in time, and what they look like from afar.
+//! Points in time, with level of detail.
 
 use traceloom_analysis::lod::Window;
 
@@ -11,7 +11,7 @@ pub(crate) struct Point {
     pub(crate) id: i64,
 }
 
-/// Events by time.
+/// Events, sorted by time.
 #[derive(Debug, Default)]
 pub(crate) struct Points {
     points: Vec<Point>,
@@ -35,7 +35,7 @@ impl Points {
         self.points.len()
     }
 
-    /// Forgets events before a time; `gone` gets their names.
+    /// Drops events before a time; `gone` gets their names.
     pub(crate) fn forget_before(&mut self, before_ns: i64, mut gone: impl FnMut(u32)) {
         let is_old = |point: &&Point| point.ts_ns < before_ns;
         self.points.iter().filter(is_old).for_each(|point| gone(point.name));
@@ -51,13 +51,13 @@ impl Points {
         self.points.iter()
     }
 
-    /// The event of an id at a time.
+    /// The event with an id at a time.
     pub(crate) fn at(&self, ts_ns: i64, id: i64) -> Option<&Point> {
         let first = self.points.partition_point(|point| point.ts_ns < ts_ns);
         self.points[first..].iter().take_while(|point| point.ts_ns == ts_ns).find(|point| point.id == id)
     }
 
-    /// The next or the previous event of a wanted name.
+    /// The next or previous event with a requested name.
     pub(crate) fn nearest(&self, ts_ns: i64, back: bool, is_wanted: impl Fn(u32) -> bool) -> Option<&Point> {
         let is_wanted = |point: &&Point| is_wanted(point.name);
         if back {
@@ -68,14 +68,14 @@ impl Points {
         self.points[start..].iter().find(is_wanted)
     }
 
-    /// The first event of each pixel, and how many share it.
+    /// The first event of each pixel, and the number of events in it.
     pub(crate) fn draw(&self, window: &Window, draw: &mut impl FnMut(&Point, usize)) {
         let time = |at: usize| self.points[at].ts_ns;
         each_pixel(self.points.len(), time, window, &mut |at, shared| draw(&self.points[at], shared));
     }
 }
 
-/// Hands over the first of each pixel that has any, and how many share it; `time` never falls.
+/// Calls back with the first item of each nonempty pixel and the number of items in it; `time` must never decrease.
 pub(crate) fn each_pixel(
     len: usize,
     time: impl Fn(usize) -> i64,
@@ -85,7 +85,7 @@ pub(crate) fn each_pixel(
     let mut next = first_where(0, len, |at| time(at) >= window.from_ns);
     while next < len && time(next) <= window.to_ns {
         let last = window.next_pixel(time(next));
-        // Found by doubling steps: near when there are few, and never far to search when there are many.
+        // Galloping search: fast if there are few, and logarithmic if there are many.
         let mut step = 1;
         while next + step < len && time(next + step) < last {
             step *= 2;
@@ -96,7 +96,7 @@ pub(crate) fn each_pixel(
     }
 }
 
-/// The first that something holds for, where it holds for all after it too.
+/// The first index that satisfies the predicate; all later ones must satisfy it too.
 fn first_where(mut low: usize, mut high: usize, holds: impl Fn(usize) -> bool) -> usize {
     while low < high {
         let middle = low + (high - low) / 2;

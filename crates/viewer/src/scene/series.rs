@@ -1,11 +1,11 @@
-//! Values over time, and what they look like from afar.
+//! Values over time, with level of detail.
 
 use traceloom_analysis::lod::Window;
 
-/// Samples that one entry of the next level stands for.
+/// Number of entries per entry of the next level.
 const FAN: usize = 16;
 
-/// The values of a range of time.
+/// The values of a time range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sample {
     pub(crate) ts_ns: i64,
@@ -14,7 +14,7 @@ pub(crate) struct Sample {
     pub(crate) last: f64,
 }
 
-/// A value over time, with a pyramid of its extremes that grows with it.
+/// A value over time, with a growing pyramid of its extremes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Series {
     samples: Vec<(i64, f64)>,
@@ -34,7 +34,7 @@ impl Series {
         }
     }
 
-    /// Puts the samples in order; after the last push.
+    /// Sorts the samples; call after the last push.
     pub(crate) fn close(&mut self) {
         if self.is_unsorted {
             self.samples.sort_by_key(|(ts_ns, _)| *ts_ns);
@@ -44,7 +44,7 @@ impl Series {
         }
     }
 
-    /// Forgets values before a time.
+    /// Drops values before a time.
     pub(crate) fn forget_before(&mut self, before_ns: i64) {
         self.samples.retain(|(ts_ns, _)| *ts_ns >= before_ns);
         self.samples.shrink_to_fit();
@@ -53,11 +53,11 @@ impl Series {
     }
 
     pub(crate) fn resident_bytes(&self) -> usize {
-        // The levels together are a fifteenth as many, and twice as large.
+        // All levels together have a fifteenth as many entries, each twice as large.
         self.samples.capacity() * 18
     }
 
-    /// Adds the last of so many groups to the lowest level, and to higher ones where a group is complete there.
+    /// Adds the last of `groups` groups to the lowest level, and to higher levels if a group is complete there.
     fn summarize(&mut self, mut groups: usize) {
         for number in 0.. {
             let entries = (groups - 1) * FAN..groups * FAN;
@@ -86,7 +86,7 @@ impl Series {
         self.range
     }
 
-    /// One sample for each pixel that has any, and the one that holds before the window.
+    /// One sample per nonempty pixel, and the last one before the window.
     pub(crate) fn draw(&self, window: &Window) -> Vec<Sample> {
         let first = self.samples.partition_point(|(ts_ns, _)| *ts_ns < window.from_ns);
         let mut drawn: Vec<Sample> =
@@ -100,7 +100,7 @@ impl Series {
         drawn
     }
 
-    /// The samples from `first` on that lie before a time, put together, and the first one after them.
+    /// Merges the samples from `first` on that are before a time; also returns the index of the next one.
     fn run(&self, first: usize, last_ns: i64) -> (Sample, usize) {
         let mut sample = one(&self.samples[first]);
         let mut next = first + 1;
@@ -116,7 +116,7 @@ impl Series {
         (sample, next)
     }
 
-    /// The highest level that has an entry which begins here and ends before a time.
+    /// The highest level with an entry that starts here and ends before a time.
     fn widest(&self, first: usize, last_ns: i64) -> (Option<usize>, usize) {
         let (mut found, mut width) = (None, 1);
         for (number, level) in self.levels.iter().enumerate() {

@@ -2,25 +2,26 @@
 
 use lz4_flex::block::{compress, decompress_into};
 
-/// Texts of one block together; a longer one has a block of its own. Small enough to be unpacked for a single line.
+/// Max bytes of the texts in a block; a longer text gets a separate block. Small enough to be decompressed for a single
+/// line.
 const BLOCK: usize = 32 << 10;
 
 /// Texts by number.
 #[derive(Debug, Default)]
 pub(crate) struct Texts {
-    /// Where each text ends in its block.
+    /// The end of each text in its block.
     ends: Vec<u32>,
     blocks: Vec<Block>,
-    /// The texts that are in no block yet.
+    /// The texts that are not in a block yet.
     tail: String,
-    /// The first of them.
+    /// Number of the first of them.
     tail_first: usize,
 }
 
 #[derive(Debug)]
 struct Block {
     first: usize,
-    /// Bytes of it unpacked.
+    /// Decompressed size.
     long: usize,
     packed: Box<[u8]>,
 }
@@ -34,14 +35,14 @@ impl Texts {
         self.ends.push(u32::try_from(self.tail.len()).unwrap_or(u32::MAX));
     }
 
-    /// Gives back what was reserved for more; after the last push.
+    /// Frees reserved memory; call after the last push.
     pub(crate) fn close(&mut self) {
         self.ends.shrink_to_fit();
         self.blocks.shrink_to_fit();
         self.tail.shrink_to_fit();
     }
 
-    /// Bytes of texts, about.
+    /// Approximate bytes of texts.
     pub(crate) fn resident_bytes(&self) -> usize {
         self.ends.capacity() * 4 + self.blocks.iter().map(|block| block.packed.len()).sum::<usize>()
     }
@@ -58,16 +59,16 @@ impl Texts {
     }
 }
 
-/// Reads texts; those of one block after the other cost one unpacking.
+/// Reads texts; consecutive texts of one block are decompressed once.
 pub(crate) struct TextReader<'t> {
     texts: &'t Texts,
-    /// The block that is unpacked.
+    /// The decompressed block.
     block: Option<usize>,
     text: String,
 }
 
 impl TextReader<'_> {
-    /// A text; empty where there is none of this number.
+    /// A text; empty if there is none with this number.
     pub(crate) fn get(&mut self, number: usize) -> &str {
         let texts = self.texts;
         let Some(end) = texts.ends.get(number).copied() else { return "" };
@@ -89,7 +90,7 @@ impl TextReader<'_> {
         let block = &self.texts.blocks[number];
         let mut bytes = std::mem::take(&mut self.text).into_bytes();
         bytes.resize(block.long, 0);
-        // We packed it from a text ourselves.
+        // We compressed it from a text ourselves.
         let unpacked = decompress_into(&block.packed, &mut bytes).ok().and_then(|_| String::from_utf8(bytes).ok());
         self.text = unpacked.unwrap_or_default();
         self.block = Some(number);

@@ -11,19 +11,19 @@ use traceloom_analysis::lines::{self, Index, Profile, Spread, Sub};
 use super::Level;
 use crate::api::wire::row;
 
-/// Files and subs that are listed; the totals are of all.
+/// Max number of files and subs that are listed; the totals cover all.
 const MAX_FILES: usize = 5_000;
 const MAX_SUBS: usize = 5_000;
-/// Lines of a file that are sent.
+/// Max number of lines of a file that are sent.
 const MAX_LINES: usize = 100_000;
-/// A longer line is cut.
+/// Max length of a line; longer ones are cut.
 const MAX_CHARS: usize = 1_000;
-/// Callers and callees that are named; all are counted.
+/// Max number of callers and callees that are listed; all are counted.
 const MAX_CALLS: usize = 500;
-/// Callees that are named next to a line.
+/// Max number of callees that are listed next to a line.
 const MAX_BESIDE: usize = 20;
 
-/// Files, the most time first, and the subs that were called, the most self time first.
+/// Files, most time first, and called subs, most self time first.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct LinesOfTrace {
@@ -46,9 +46,9 @@ pub(crate) struct LinesFileRow {
     time_ns: i64,
     has_text: bool,
     evals: usize,
-    /// Evals whose figures are in those of this one.
+    /// Number of evals that were merged into this one.
     merged: usize,
-    /// Of an eval: the file and the line that it was called from.
+    /// For an eval: the file and line that called it.
     parent: Option<(i64, u32)>,
 }
 
@@ -61,12 +61,12 @@ pub(crate) struct SubRow {
     last_line: Option<u32>,
     kind: String,
     merged: usize,
-    /// Places that call it.
+    /// Number of call sites.
     places: usize,
     figures: Figures,
 }
 
-/// What calls cost.
+/// The cost of calls.
 #[derive(Serialize, PartialEq)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Figures {
@@ -84,7 +84,7 @@ impl From<&lines::Figures> for Figures {
     }
 }
 
-/// The lines of a file, with what each cost and calls.
+/// The lines of a file, with the cost and callees of each.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct LinesFile {
@@ -92,7 +92,7 @@ pub(crate) struct LinesFile {
     level: Level,
     count: u64,
     time_ns: i64,
-    /// The most that one line took.
+    /// The time of the most expensive line.
     most_ns: i64,
     parent: Option<(i64, u32)>,
     merged: usize,
@@ -140,11 +140,11 @@ impl From<lines::Heat> for Heat {
     }
 }
 
-/// A sub that is written in the file: its line, its name, its figures.
+/// A sub that is defined in the file: its line, name and figures.
 type DefinedSub = (Option<u32>, String, Figures);
 
 row! {
-    /// The subs that a line calls, the most time first.
+    /// The subs that a line calls, most time first.
     pub(crate) struct LineCalls { line: u32, all: usize, named: Vec<LineCallee> }
 }
 
@@ -158,7 +158,7 @@ row! {
     pub(crate) struct LineEvals { line: u32, count: u64, different: u64, time_ns: i64 }
 }
 
-/// A sub with its callers and callees, the most time first.
+/// A sub with its callers and callees, most time first.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct SubDetails {
@@ -176,7 +176,7 @@ pub(crate) struct SubDetails {
 pub(crate) struct SubCaller {
     by: Option<String>,
     file: Option<i64>,
-    /// Of the file.
+    /// Number of the file.
     name: Option<String>,
     line: Option<u32>,
     figures: Figures,
@@ -291,7 +291,7 @@ fn lines(profile: &Profile, index: &Index<'_>, id: i64, level: Level) -> BTreeSe
     known.chain(subs).chain(index.evals_in(id).keys()).copied().collect()
 }
 
-/// The subs that are written in a file, by line.
+/// The subs that are defined in a file, by line.
 fn defined(profile: &Profile, index: &Index<'_>, id: i64) -> Vec<DefinedSub> {
     let subs = index.defined_in(id).iter().flat_map(|(line, names)| names.iter().map(move |name| (line, *name)));
     let subs = subs.filter_map(|(line, name)| Some((line, name, profile.subs.get(name)?)));
@@ -312,7 +312,7 @@ fn beside(index: &Index<'_>, id: i64) -> Vec<LineCalls> {
     lines.collect()
 }
 
-/// All calls of one line together.
+/// The sum of all calls of one line.
 fn sum(called: &BTreeMap<&str, lines::Figures>) -> lines::Figures {
     called.values().fold(lines::Figures::default(), |sum, figures| lines::Figures {
         count: sum.count.saturating_add(figures.count),
@@ -345,7 +345,7 @@ pub(super) fn sub(profile: &Profile, name: &str) -> Option<SubDetails> {
     })
 }
 
-/// The subs that a sub calls, the most time first.
+/// The subs that a sub calls, most time first.
 fn callees<'p>(profile: &'p Profile, name: &str) -> Vec<(&'p String, lines::Figures)> {
     let mut callees: Vec<(&String, lines::Figures)> = Vec::new();
     for (other, called) in &profile.subs {

@@ -1,4 +1,4 @@
-//! Source with what each line cost; without source, the places that a trace names.
+//! Source with the cost of each line; without source, the places that occur in a trace.
 
 mod listing;
 mod places;
@@ -31,14 +31,14 @@ pub(crate) fn routes(routes: &mut Routes) {
     routes.get("source/sub", |app, known, ask| sub(app, known, ask.query()?));
 }
 
-/// Sources by trace: a trace that is ready does not change.
+/// Sources by trace; a trace that is ready does not change.
 type Known = Kept<u32, Sources>;
 
-/// What one trace knows of its lines.
+/// The line information of one trace.
 enum Sources {
     /// Sums of a line profiler, with the text if the trace has it.
     Lines(Box<Profile>),
-    /// Files and lines that rows name.
+    /// Files and lines that occur in rows.
     Places(PlacesReport),
 }
 
@@ -69,7 +69,7 @@ impl Sources {
     }
 }
 
-/// The files of all traces with their totals, the most time first.
+/// The files of all traces with their totals, most time first.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct SourceAnswer {
@@ -124,7 +124,7 @@ pub(crate) struct FileQuery {
     level: Option<Level>,
 }
 
-/// By what statements are added up.
+/// How statements are added up.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]

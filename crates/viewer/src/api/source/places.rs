@@ -1,15 +1,15 @@
-//! Files and lines that the rows of a trace name, as the page shows them.
+//! Files and lines that occur in the rows of a trace.
 
 use serde::Serialize;
 use traceloom_analysis::places::{PlaceKind, PlacedLine, Report};
 
 use crate::api::wire::row;
 
-/// Files, and lines of one file, that are sent.
+/// Max number of files, and of lines of one file, that are sent.
 const MAX_FILES: usize = 5_000;
 const MAX_LINES: usize = 10_000;
 
-/// Files with the places that rows name.
+/// Files with the places that occur in rows.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PlacesOfTrace {
@@ -17,7 +17,7 @@ pub(crate) struct PlacesOfTrace {
     all_files: usize,
     files: Vec<PlacesFileRow>,
     time_ns: i64,
-    /// Rows that name no place.
+    /// Number of rows without a place.
     others: u64,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct PlacesFileRow {
     bytes: u64,
 }
 
-/// The lines of a file that rows name.
+/// The lines of a file that occur in rows.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PlacesFile {
@@ -44,7 +44,7 @@ pub(crate) struct PlacesFile {
 }
 
 row! {
-    /// The rows of one kind and name that a line makes.
+    /// The rows of one kind and name from one line.
     pub(crate) struct PlaceRow {
         line: Option<u32>,
         kind: RowKind,

@@ -1,4 +1,4 @@
-//! What is asked and answered in SQL.
+//! SQL queries and their results.
 #![cfg_attr(not(feature = "sql"), allow(dead_code, reason = "only the page needs the types then"))]
 
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ pub(crate) struct SqlQuery {
     pub(super) sql: String,
 }
 
-/// Rows, or the mistake in the query.
+/// Rows, or the error in the query.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(untagged)]
@@ -27,17 +27,17 @@ pub(crate) struct SqlRows {
     pub(super) rows: Vec<Vec<Option<String>>>,
     /// Whether there are more rows.
     pub(super) is_cut: bool,
-    /// Whether another query ended this one.
+    /// Whether another query stopped this one.
     pub(super) is_stopped: bool,
     pub(super) elapsed_ms: f64,
 }
 
 row! {
-    /// A column of an answer.
+    /// A column of a result.
     pub(crate) struct SqlColumn { name: String, is_number: bool }
 }
 
-/// A mistake in a query.
+/// An error in a query.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct SqlProblem {
@@ -47,11 +47,11 @@ pub(crate) struct SqlProblem {
 }
 
 row! {
-    /// Where a mistake is, counted from 1.
+    /// The position of an error, counted from 1.
     pub(crate) struct SqlPlace { line: usize, column: usize, end_column: usize }
 }
 
-/// Tables, views and functions that a query may name, and queries to start with.
+/// Tables, views and functions for queries, and example queries.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Schema {
@@ -88,6 +88,6 @@ pub(crate) struct SchemaView {
 }
 
 row! {
-    /// A query to start with.
+    /// An example query.
     pub(crate) struct SqlExample { title: String, sql: String }
 }

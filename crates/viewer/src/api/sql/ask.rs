@@ -1,4 +1,4 @@
-//! The engine: one query at a time, as many rows as a page can hold.
+//! The engine: runs one query at a time, with as many rows as a page can hold.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -35,22 +35,22 @@ pub(crate) fn routes(routes: &mut Routes) {
 #[derive(Default)]
 struct Engine {
     session: Mutex<Option<(Vec<Known>, Arc<Session>)>>,
-    /// The query that is being answered: the next one ends it.
+    /// The running query, which the next one stops.
     running: Mutex<Stop>,
 }
 
-/// A trace as the session knows it: by number and offset.
+/// A trace of the session, by number and offset.
 type Known = (u32, i64);
 
-/// Rows of one answer, and bytes of their texts.
+/// Max number of rows of a result, and of bytes of their texts.
 const MAX_ROWS: usize = 10_000;
 const MAX_BYTES: usize = 16 << 20;
-/// A longer cell is cut.
+/// Max length of a cell; longer ones are cut.
 const MAX_CHARS: usize = 4_096;
-/// Queries are short.
+/// Max length of a query.
 const MAX_QUERY: usize = 64 << 10;
 
-/// The answer to a query, or the mistake in it and where that is.
+/// The result of a query, or its error with the position.
 fn ask(app: App, engine: Arc<Engine>, SqlQuery { sql }: SqlQuery) -> Answer<Reply<SqlAnswer>> {
     if sql.trim().is_empty() {
         return Err(Refusal::bad("the query is empty"));
@@ -72,7 +72,7 @@ fn ask(app: App, engine: Arc<Engine>, SqlQuery { sql }: SqlQuery) -> Answer<Repl
     })
 }
 
-/// A query that panicked leaves what it held as it was.
+/// A query that panicked does not corrupt the locked data.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -116,7 +116,7 @@ fn cut(mut text: String) -> String {
     text
 }
 
-/// A mistake in a query is an answer, too: it comes with its place.
+/// An error in a query is also a result, with its position.
 fn explained(problem: &Problem) -> SqlProblem {
     SqlProblem {
         message: problem.message.clone(),
@@ -130,7 +130,7 @@ fn explained(problem: &Problem) -> SqlProblem {
 }
 
 impl Engine {
-    /// A session over what is ready, on the axis of the page.
+    /// A session over the loaded traces, on the axis of the page.
     fn session(&self, app: &App) -> Answer<Arc<Session>> {
         let (known, traces, offsets) = inputs(app)?;
         let mut kept = lock(&self.session);
@@ -138,9 +138,9 @@ impl Engine {
             return Ok(Arc::clone(session));
         }
         if traces.is_empty() {
-            return Err(Refusal::absent("no trace is read yet"));
+            return Err(Refusal::absent("no trace is loaded yet"));
         }
-        // The page says where each trace is; nothing else moves them.
+        // The page determines the offset of each trace, so the session does not align them.
         let options = Options { offsets, is_aligned: false, ..Options::default() };
         let session = Arc::new(Session::new(traces, Vec::new(), &options)?);
         *kept = Some((known, Arc::clone(&session)));
@@ -155,7 +155,7 @@ fn inputs(app: &App) -> Answer<(Vec<Known>, Vec<Trace>, Vec<Offset>)> {
     let known = ready.iter().map(|(number, _)| (*number, offset(*number))).collect();
     let (mut traces, mut offsets): (Vec<Trace>, Vec<Offset>) = (Vec::new(), Vec::new());
     for (number, trace) in &ready {
-        // Offsets go by path, and two files that were dropped may have one name.
+        // Offsets are by path, and two dropped files may have the same name.
         let is_taken = traces.iter().any(|other| other.path == trace.path);
         let path = if is_taken { format!("{} ({number})", trace.path.display()).into() } else { trace.path.clone() };
         if traces.iter().all(|other| other.id != trace.id) {
@@ -167,7 +167,7 @@ fn inputs(app: &App) -> Answer<(Vec<Known>, Vec<Trace>, Vec<Offset>)> {
     Ok((known, traces, offsets))
 }
 
-/// Tables, views and functions that a query may name, and queries to start with.
+/// Tables, views and functions for queries, and example queries.
 fn schema(app: App, engine: Arc<Engine>) -> Answer<Reply<Schema>> {
     let examples = {
         let scene = app.scene()?;

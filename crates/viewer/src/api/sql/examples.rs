@@ -1,4 +1,4 @@
-//! Queries to start with, by what the traces hold.
+//! Example queries, by the contents of the traces.
 
 use traceloom_model::Table;
 
@@ -8,7 +8,7 @@ use crate::scene::Contents;
 /// A title and a query.
 type Example = (&'static str, &'static str);
 
-/// Queries that have an answer in these traces; those for any trace come last.
+/// Queries that return rows for these traces; general ones come last.
 pub(super) fn of(contents: &Contents, has_frames: bool) -> Vec<SqlExample> {
     let groups = [
         (contents.has(Table::LineTimes), LINES),

@@ -1,4 +1,4 @@
-//! Queries in SQL; in builds without the engine, the answer that there is none.
+//! SQL queries; builds without the engine return an error.
 
 #[cfg(any(feature = "sql", test))]
 mod answer;
@@ -18,7 +18,7 @@ pub(crate) fn routes(routes: &mut super::Routes) {
     use super::{Answer, Done, Refusal};
 
     fn absent() -> Answer<Done> {
-        Err(Refusal::absent("this build answers no SQL: it was made without the feature sql"))
+        Err(Refusal::absent("this build has no SQL engine; build it with the feature sql"))
     }
     routes.post("sql", |_, _| absent());
     routes.get("sql/schema", |_, _| absent());

@@ -1,7 +1,7 @@
-//! Rows as they are sent, and the types of all queries and answers for the page.
+//! Rows on the wire, and the types of all queries and answers for the page.
 
-/// Declares a row of a long list: it has named fields here and is an array on the wire, where names in every row would
-/// be most of the bytes. The page finds a field by `row[Name.field]`.
+/// Declares a row of a long list: it has named fields here but is an array on the wire, because names would be most of
+/// the bytes of every row. The page accesses a field with `row[Name.field]`.
 macro_rules! row {
     (
         $(#[doc = $doc:literal])*
