@@ -26,7 +26,7 @@ macro_rules! order_numbers {
     ($($name:ident $put:ident $type:ty),*) => {
         impl ByteOrder {
             $(
-                #[doc = concat!("Reads a `", stringify!($type), "` in this order.")]
+                #[doc = concat!("Reads a `", stringify!($type), "` in this byte order.")]
                 #[inline]
                 pub fn $name(self, bytes: [u8; size_of::<$type>()]) -> $type {
                     match self {
@@ -35,7 +35,7 @@ macro_rules! order_numbers {
                     }
                 }
 
-                #[doc = concat!("Lays out a `", stringify!($type), "` in this order.")]
+                #[doc = concat!("Encodes a `", stringify!($type), "` in this byte order.")]
                 #[inline]
                 pub fn $put(self, value: $type) -> [u8; size_of::<$type>()] {
                     match self {

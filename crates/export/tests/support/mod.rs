@@ -25,7 +25,7 @@ use traceloom_passes::fixture;
 use traceloom_testkit::npm;
 
 /// Maximum number of traces per format that the tests use: the longest ones, which contain the most.
-const MOST: usize = 16;
+const MAX_TRACES: usize = 16;
 
 /// Fixtures of every format that can be opened, by format and file name.
 pub(crate) fn traces() -> Vec<(String, Trace)> {
@@ -73,7 +73,7 @@ pub(crate) fn one_of_each() -> Vec<(String, Trace)> {
 
 /// All of them, if the environment asks for it.
 fn most() -> usize {
-    if std::env::var_os("TRACELOOM_ALL_FIXTURES").is_some() { usize::MAX } else { MOST }
+    if std::env::var_os("TRACELOOM_ALL_FIXTURES").is_some() { usize::MAX } else { MAX_TRACES }
 }
 
 /// Folders with files that are damaged, made up, or of another format.

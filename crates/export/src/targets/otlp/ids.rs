@@ -60,7 +60,7 @@ struct Open {
 }
 
 /// Maximum number of open spans that are searched for a parent; it is the last one, unless spans overlap.
-const MOST_LOOKED_AT: usize = 1 << 10;
+const MAX_SEARCHED: usize = 1 << 10;
 
 impl Ancestors {
     /// Starts a span.
@@ -76,7 +76,7 @@ impl Ancestors {
         }
         while self.open.pop_if(|open| open.end_ns <= span.ts_ns && Some(open.id) != span.parent_id).is_some() {}
         let parent = span.parent_id.and_then(|id| {
-            let mut nearest = self.open.iter().rev().take(MOST_LOOKED_AT);
+            let mut nearest = self.open.iter().rev().take(MAX_SEARCHED);
             nearest.find(|open| open.id == id)
         });
         let tree = parent.map_or(Tree(span_number(span.layer, span.id)), |parent| parent.tree);
