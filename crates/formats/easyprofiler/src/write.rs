@@ -1,4 +1,4 @@
-//! Writes a header and records; what was read comes out byte for byte.
+//! Writes a header and records; a file that was read is written back byte for byte.
 
 use std::io::Write;
 
@@ -28,20 +28,20 @@ pub struct Writer<W> {
     tally: Tally,
 }
 
-/// What was written: the numbers that a header wants.
+/// The numbers that a header needs.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Tally {
-    /// Descriptors, holes included.
+    /// Number of descriptors, including holes.
     pub descriptors: u32,
-    /// Their sizes.
+    /// Sum of the sizes of descriptors.
     pub descriptor_bytes: u64,
-    /// Thread sections.
+    /// Number of thread sections.
     pub threads: u32,
-    /// Switches, blocks and values.
+    /// Number of switches, blocks and values.
     pub records: u32,
-    /// Their sizes.
+    /// Sum of the sizes of these records.
     pub record_bytes: u64,
-    /// Bookmarks.
+    /// Number of bookmarks.
     pub bookmarks: u16,
 }
 
@@ -99,12 +99,12 @@ impl<W: Write> Writer<W> {
         self.output.end_record()
     }
 
-    /// What was written so far.
+    /// The numbers so far.
     pub fn tally(&self) -> &Tally {
         &self.tally
     }
 
-    /// Ends the file, and gives the output back.
+    /// Ends the file and returns the output.
     pub fn finish(self) -> Result<W> {
         self.output.finish()
     }
@@ -212,7 +212,7 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// The elements of a value, turned round where they come from a file of the other byte order.
+    /// Writes the elements of a value, swapped if they come from a file of the other byte order.
     fn put_data(&mut self, value: &Value<'_>) {
         match value.data_type.width() {
             Some(width) if value.order != self.layout.order && value.data.len().is_multiple_of(width) => {
