@@ -128,7 +128,7 @@ impl Fields for FieldHash {
             FieldValue::Flag(value) => self.put(name, value),
             FieldValue::Text(value) => self.put(name, value),
             FieldValue::Word(value) => self.put(name, value),
-            // Without name and length: pieces hash like the whole.
+            // Without name and length, so that pieces hash like the whole.
             FieldValue::Bytes(value) => self.0.write(value),
         }
     }

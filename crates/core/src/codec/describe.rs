@@ -11,11 +11,11 @@ pub enum FieldValue<'a> {
     Hex(u64),
     /// A floating-point number.
     Float(f64),
-    /// A yes or no.
+    /// A boolean.
     Flag(bool),
     /// Text as stored; it need not be UTF-8.
     Text(&'a [u8]),
-    /// A word of ours.
+    /// A name that Traceloom gives, such as that of a constant.
     Word(&'a str),
     /// Raw bytes.
     Bytes(&'a [u8]),
@@ -25,7 +25,8 @@ pub enum FieldValue<'a> {
 pub trait Fields {
     /// A field.
     fn field(&mut self, name: &'static str, value: FieldValue<'_>);
-    /// The elements told until [`Fields::end`] belong to the list `name`; their own names are not shown.
+    /// Starts the list `name`: everything until [`Fields::end`] is an element of it, and the elements' names are not
+    /// shown.
     fn list(&mut self, name: &'static str);
     /// Ends a list.
     fn end(&mut self);

@@ -65,8 +65,8 @@ impl Window {
         Ok(self.end - self.start >= wanted)
     }
 
-    /// Makes `wanted` bytes available in steps that double, so that a lie about a length costs no memory; gives how many
-    /// there are.
+    /// Makes `wanted` bytes available in steps that double, so that a wrong length costs no memory; returns how many
+    /// are available.
     pub fn grow(&mut self, wanted: usize) -> Result<usize> {
         loop {
             let available = self.bytes().len();
@@ -77,7 +77,7 @@ impl Window {
         }
     }
 
-    /// Makes a line available; gives its length with its newline, or that of all there is.
+    /// Makes a line available; returns its length including the newline, or the length of everything that is left.
     pub fn line_len(&mut self) -> Result<usize> {
         let mut searched = 0;
         loop {
@@ -92,7 +92,7 @@ impl Window {
         }
     }
 
-    /// Moves over `len` bytes, at most over what is available.
+    /// Moves past `len` bytes, or past all available bytes if there are fewer.
     #[inline]
     pub fn consume(&mut self, len: usize) {
         let len = len.min(self.end - self.start);

@@ -47,7 +47,7 @@ pub use crate::{
     write::{Allocated, Call, Composer, Writer, create, create_with_metadata},
 };
 
-/// The format as data.
+/// The format's descriptor.
 pub static FORMAT: Format = Format::new("memlyze", "Memlyze")
     .extensions(&["mlyze", "mtrace"])
     .variants(&[

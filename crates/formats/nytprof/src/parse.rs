@@ -94,12 +94,12 @@ pub(crate) fn sub_return(bytes: &[u8]) -> Option<(SubReturn<'_>, usize)> {
     is_plain.then_some((record, 18 + depth.len + len.len + name.bytes.len()))
 }
 
-/// Takes numbers and text off the front of a record; both dialects have the records that follow from these.
+/// Reads numbers and text from the front of a record; both dialects build their records from these.
 pub(crate) trait Take<'a> {
     fn integer(&mut self) -> Result<u32, Stop>;
     fn number(&mut self) -> Result<Nv, Stop>;
     fn string(&mut self) -> Result<Str<'a>, Stop>;
-    /// Call it last: the record's bytes, if a writer would choose others.
+    /// Must be called last: returns the record's bytes, if a writer would write different ones.
     fn odd_bytes(&self) -> Option<&'a [u8]>;
 
     #[inline]

@@ -48,7 +48,7 @@ pub use crate::{
     write::{Builtins, Composer, Form, TypeId, Writer, ZoneId, create},
 };
 
-/// The format as data.
+/// The format's descriptor.
 pub static FORMAT: Descriptor = Descriptor::new("wtf", "Web Tracing Framework")
     .extensions(&["wtf-trace", "wtf-json", "wtf-calls"])
     .variants(&[

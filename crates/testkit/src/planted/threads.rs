@@ -45,7 +45,7 @@ pub(super) fn idle(dice: &mut Dice) -> Planted {
     lopsided(dice, [0.5, 0.9], |dice, load| load * dice.between(0.01, 0.12))
 }
 
-/// A pool in which one thread has another load than the rest.
+/// A pool in which one thread has a different load than the rest.
 fn lopsided(dice: &mut Dice, [least, most]: [f64; 2], other_load: fn(&mut Dice, f64) -> f64) -> Planted {
     let mut scene = Scene::new(&["Main"]);
     let pool = pool(&mut scene, dice);

@@ -32,7 +32,7 @@ pub(crate) struct Figures {
     budget: Budget,
 }
 
-/// Calls and ticks of a line, of calls from sub to sub, or of those at one place.
+/// Calls and ticks of a line, of calls between two subs, or of calls at one call site.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Sum {
     pub(crate) calls: u64,

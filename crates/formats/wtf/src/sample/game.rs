@@ -101,7 +101,7 @@ impl Game {
             self.put(script, self.types.builtins.frame_start, start, [Value::Uint(frame)])?;
             let end = self.frame(frame, start + 20)?;
             self.put(script, self.types.builtins.frame_end, end, [Value::Uint(frame)])?;
-            // A frame that takes too long lets the screen show the last one again.
+            // If a frame takes too long, the screen shows the last one again.
             start += FRAME_US * ((end - start) / FRAME_US + 1);
         }
         Ok(())

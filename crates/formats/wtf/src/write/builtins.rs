@@ -1,4 +1,4 @@
-//! The built-in types that a recorder needs, defined at once.
+//! The built-in types that a recorder needs, defined together.
 
 use std::io::Write;
 
@@ -14,7 +14,7 @@ pub struct Builtins {
     pub leave: TypeId,
     /// Adds data to the innermost scope.
     pub append: TypeId,
-    /// Marks a moment.
+    /// Marks a point in time.
     pub mark: TypeId,
     /// Starts a flow.
     pub branch: TypeId,
@@ -33,7 +33,7 @@ pub struct Builtins {
 }
 
 impl Builtins {
-    /// Defines all of them.
+    /// Defines all of these types.
     pub fn define<W: Write>(composer: &mut Composer<W>) -> Result<Self> {
         Ok(Self {
             leave: composer.builtin("wtf.scope#leave")?,

@@ -127,7 +127,7 @@ impl<W: Write> Real<W> {
         Ok(callers_fid)
     }
 
-    /// As many statements as there were visits, whose times add up.
+    /// Writes as many statements as there were visits, with times that add up.
     fn write_line(&mut self, fid: u32, line: u32, sum: &Sum) -> Result<()> {
         let Some(number) = self.fids.get(&fid).copied() else { return Ok(()) };
         if sum.inc_ticks != sum.exc_ticks {
