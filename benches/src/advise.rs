@@ -1,4 +1,4 @@
-//! Advice: problems that were planted, clean traces, and what 5 million spans cost.
+//! Advice: planted problems, clean traces, and the cost of 5 million spans.
 
 use traceloom_analysis::{
     advise::{self, Weight},
@@ -20,7 +20,7 @@ pub(crate) fn run() -> Result<bool> {
     let score = Score::of(SEEDS, blames)?;
     println!("advise: {} kinds of problems, {} kinds of clean traces", score.problems.len(), score.clean.len());
     print!("{}", score.table());
-    // A recall is met from a bar on, a ratio up to one: so the misses are shown.
+    // Bars are upper limits, so misses are shown instead of recall.
     let mut met = row("problems that are not blamed first", 1.0 - score.recall_at_one(), "of all", 0.1);
     met &= row("problems that are not among the first three", 1.0 - score.recall_at_three(), "of all", 0.07);
     met &= row("false alarms", score.false_alarms(), "per clean trace", 0.1);

@@ -1,4 +1,4 @@
-//! Answers: from the bytes of a file to a report.
+//! Analysis: from the bytes of a file to a report.
 
 use traceloom_analysis::{diff, stats};
 use traceloom_core::Result;
@@ -28,7 +28,7 @@ pub(crate) fn run() -> Result<bool> {
     println!("  baseline: {:.1} ms", base.as_secs_f64() * 1e3);
     let mut met = row("stats", counting.div_duration_f64(base), "x baseline", 8.0);
     met &= row("diff of two such files", comparing.div_duration_f64(base), "x baseline", 20.0);
-    met &= row("stats, memory", counted.saturating_sub(resting) as f64 / spans as f64, "bytes a span", 24.0);
+    met &= row("stats, memory", counted.saturating_sub(resting) as f64 / spans as f64, "bytes per span", 24.0);
     Ok(met)
 }
 

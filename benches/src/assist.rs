@@ -1,4 +1,4 @@
-//! The server for assistants: what each tool costs on 5 million spans.
+//! The server for assistants: the cost of each tool on 5 million spans.
 
 use std::{path::Path, time::Duration};
 
@@ -12,7 +12,7 @@ use crate::{
     measure::{process_time, row},
 };
 
-/// Records of which about five in six are spans.
+/// Number of records, of which about five in six are spans.
 const RECORDS: u64 = 6_000_000;
 
 pub(crate) fn run() -> Result<bool> {
@@ -29,7 +29,7 @@ async fn measure(file: &Path, folder: &Path) -> Result<bool> {
     let failed = |error: &dyn std::fmt::Display| Error::internal(error.to_string());
     tokio::spawn(async move {
         if let Ok(service) = server.serve(server_side).await {
-            // Ends with the client.
+            // Exits with the client.
             let _ = service.waiting().await;
         }
     });
@@ -43,13 +43,13 @@ async fn measure(file: &Path, folder: &Path) -> Result<bool> {
             println!("  {tool} refuses {arguments}");
         }
         met &= row(tool, seconds, "s of CPU", if tool == "open" { 2.0 } else { 1.0 });
-        // The viewer goes on loading after its address is known.
+        // The viewer continues loading after its address is known.
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     Ok(met)
 }
 
-/// One call of each tool that has something to say about spans, as an assistant would make it.
+/// One call of each tool that is useful for spans, as an assistant would make it.
 fn calls(file: &Path) -> Vec<(&'static str, Value)> {
     let path = file.display().to_string();
     let trace = json!({ "trace": path });

@@ -12,9 +12,9 @@ use traceloom_core::{Limits, Options, Records, Result, Source};
 use crate::measure::{baseline, cpu_times, forget_peak, peak_bytes, row};
 
 const ENTRIES: u64 = 5_000_000;
-/// Entries of one request of the sample, about.
+/// Approximate number of entries per request of the sample.
 const ENTRIES_PER_REQUEST: u64 = 3;
-/// What a program writes at once.
+/// Number of bytes that a program writes at once.
 const WRITTEN_AT_ONCE: usize = 64 << 10;
 
 pub(crate) fn make(out: BufWriter<File>, records: u64) -> Result<()> {
@@ -31,7 +31,7 @@ pub(crate) fn run() -> Result<bool> {
             print(&source)
         }])?;
     let seconds = base.as_secs_f64();
-    println!("  baseline: {:.1} ms, {:.2} ns an entry", seconds * 1e3, seconds * 1e9 / entries as f64);
+    println!("  baseline: {:.1} ms, {:.2} ns per entry", seconds * 1e3, seconds * 1e9 / entries as f64);
     met &= row("framing", framing.div_duration_f64(base), "x baseline", 2.5);
     met &= row("typed arguments", decoding.div_duration_f64(base), "x baseline", 8.0);
     met &= row("text to a pipe", printing.div_duration_f64(base), "x baseline", 25.0);
@@ -45,7 +45,7 @@ fn generated(entries: u64) -> Result<(tempfile::NamedTempFile, Source)> {
     Ok((file, source))
 }
 
-/// Prints 30 MB and 1 GB; the peak may not move.
+/// Prints 30 MB and 1 GB; the peak must not change.
 fn memory_is_constant() -> Result<bool> {
     let mut peaks = Vec::new();
     for entries in [1_000_000, 30_000_000] {
@@ -98,7 +98,7 @@ fn decode(source: &Source) -> Result<()> {
     Ok(())
 }
 
-/// As `traceloom log` does, with somebody at the other end of the pipe; the CPU time is that of this end.
+/// Prints as `traceloom log` does, with a reader at the other end of the pipe; measures the CPU time of this end.
 fn print(source: &Source) -> Result<()> {
     let mut reader = open(source)?;
     let mut lines = text::Lines::new(text::Pattern::default(), reader.clock(), text::utc);

@@ -8,7 +8,7 @@ use traceloom_easyprofiler::{Record, TreeBuilder, sample};
 use crate::measure::{baseline, cpu_times, peak_bytes, row};
 
 const BLOCKS: u64 = 5_000_000;
-/// Records of one frame of the sample, of both threads.
+/// Number of records per frame of the sample, on both threads.
 const RECORDS_PER_FRAME: u64 = 19;
 
 pub(crate) fn make(out: BufWriter<File>, records: u64) -> Result<()> {
@@ -26,12 +26,12 @@ pub(crate) fn run() -> Result<bool> {
             tree(&source, u64::MAX).map(drop)
         }])?;
     let seconds = base.as_secs_f64();
-    println!("  baseline: {:.1} ms, {:.2} ns a block", seconds * 1e3, seconds * 1e9 / blocks as f64);
+    println!("  baseline: {:.1} ms, {:.2} ns per block", seconds * 1e3, seconds * 1e9 / blocks as f64);
     drop(file);
     met &= row("decode", decoding.div_duration_f64(base), "x baseline", 2.5);
     met &= row("decode and tree", nesting.div_duration_f64(base), "x baseline", 5.0);
-    met &= row("tree, resident", resident as f64 / blocks as f64, "bytes a block", 24.0);
-    met &= row("tree of a thread without nesting", flat_tree()?, "bytes a block", 48.0);
+    met &= row("tree, resident", resident as f64 / blocks as f64, "bytes per block", 24.0);
+    met &= row("tree of a thread without nesting", flat_tree()?, "bytes per block", 48.0);
     met &= row("tree, limited to 1 MB", spilled as f64 / 1e6, "MB", 4.0);
     Ok(met)
 }
@@ -43,7 +43,7 @@ pub(crate) fn generated(blocks: u64) -> Result<(tempfile::NamedTempFile, Source)
     Ok((file, source))
 }
 
-/// Decodes 50 MB and 2 GB; the peak may not move.
+/// Decodes 50 MB and 2 GB; the peak must not change.
 fn memory_is_constant() -> Result<bool> {
     let mut peaks = Vec::new();
     for blocks in [1_800_000, 74_000_000] {
@@ -56,7 +56,7 @@ fn memory_is_constant() -> Result<bool> {
     Ok(row("growth of the peak memory", (after - before) as f64 / 1e6, "MB", 1.0))
 }
 
-/// Bytes a block where nothing nests: every block stays a candidate for a parent that never comes.
+/// Bytes per block without nesting: every block stays a candidate for a parent that never comes.
 fn flat_tree() -> Result<f64> {
     const BLOCKS: u64 = 1_000_000;
     let mut builder = TreeBuilder::new(&Limits::with(|limits| limits.tree_bytes = u64::MAX));
@@ -79,7 +79,7 @@ fn decode(source: &Source) -> Result<u64> {
     Ok(blocks)
 }
 
-/// Builds the tree and reads every parent, depth and self time; gives the most memory it held.
+/// Builds the tree and reads every parent, depth and self time; returns its peak memory.
 fn tree(source: &Source, limit_bytes: u64) -> Result<u64> {
     let limits = Limits::with(|limits| limits.tree_bytes = limit_bytes);
     let mut reader = traceloom_easyprofiler::open(source.clone(), &Options::default().with_limits(limits.clone()))?;

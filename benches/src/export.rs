@@ -1,4 +1,4 @@
-//! Targets: from the bytes of a file to those of another tool's format.
+//! Targets: from the bytes of a file to the bytes of another format.
 
 use std::io;
 
@@ -12,7 +12,7 @@ use crate::{
 };
 
 const SPANS: u64 = 5_000_000;
-/// What the order of spans may hold in memory where it is limited.
+/// Memory limit for sorting spans, in the limited runs.
 const LIMITED_BYTES: u64 = 16 << 20;
 
 pub(crate) fn run() -> Result<bool> {
@@ -40,13 +40,13 @@ pub(crate) fn run() -> Result<bool> {
     met &= row("chrome", ratio(chrome), "x baseline", 70.0);
     met &= row("folded", ratio(folded), "x baseline", 25.0);
     met &= row("otlp", ratio(otlp), "x baseline", 40.0);
-    met &= row("perfetto, memory", resident as f64 / SPANS as f64, "bytes a span", 80.0);
+    met &= row("perfetto, memory", resident as f64 / SPANS as f64, "bytes per span", 80.0);
     met &= row("perfetto, limited to 16 MB, memory", spilled as f64 / 1e6, "MB", 160.0);
     met &= row("otlp, limited to 16 MB, memory", spilled_otlp as f64 / 1e6, "MB", 160.0);
     Ok(met)
 }
 
-/// The most memory that writing takes.
+/// The peak memory of writing.
 fn memory(target: &str, trace: &Trace, options: &Options) -> Result<u64> {
     forget_peak();
     let resting = peak_bytes();

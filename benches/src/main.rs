@@ -1,4 +1,4 @@
-//! Prints ratios: our codecs against the baseline, in one run, in CPU time.
+//! Prints the CPU time of our codecs relative to the baseline, measured in one run.
 
 mod advise;
 mod analysis;
@@ -31,9 +31,9 @@ use traceloom_core::Result;
 /// A format's benchmark.
 struct Bench {
     id: &'static str,
-    /// Writes a file of about that many records.
+    /// Writes a file of about this many records.
     make: fn(BufWriter<File>, u64) -> Result<()>,
-    /// Measures and prints; false where a bar is missed.
+    /// Measures and prints; returns false if a bar is missed.
     run: fn() -> Result<bool>,
 }
 
@@ -98,7 +98,7 @@ fn run(formats: &[&str]) -> Result<bool> {
         several => {
             let mut met = true;
             for bench in several {
-                // A process each: the peak of one bench would be the peak of all that follow.
+                // One process per benchmark, because the peak of one would be the peak of all that follow.
                 met &= Command::new(env::current_exe()?).args(["run", bench.id]).status()?.success();
             }
             Ok(met)

@@ -5,11 +5,11 @@ use std::{fs, time::Duration};
 use rustix::time::{ClockId, clock_gettime};
 use traceloom_core::{Limits, Result, Source, Window};
 
-/// How often each work is repeated; the best counts, for other programs only ever add time.
+/// Number of repetitions; the best one counts, because other programs only ever add time.
 const ROUNDS: usize = 9;
 
-/// CPU time of each work, the best of several runs. The works take turns, so that a machine that gets
-/// slower or faster meanwhile does so for all of them.
+/// CPU time of each task, the best of several runs. The tasks alternate, so that changes in the speed of the machine
+/// affect all of them.
 pub(crate) fn cpu_times<const N: usize>(mut works: [&mut dyn FnMut() -> Result<()>; N]) -> Result<[Duration; N]> {
     let mut best = [Duration::MAX; N];
     for _ in 0..ROUNDS {
@@ -37,7 +37,7 @@ fn time_of(clock: ClockId) -> Duration {
     Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec as u32)
 }
 
-/// The least that a reader has to do: the same source, the same window, a sum of the bytes.
+/// The minimum work of a reader: the same source, the same window, a sum of the bytes.
 pub(crate) fn baseline(source: &Source) -> Result<()> {
     let mut window = Window::new(source.clone(), &Limits::default());
     let mut sum = 0u64;
@@ -54,7 +54,7 @@ pub(crate) fn baseline(source: &Source) -> Result<()> {
     Ok(())
 }
 
-/// Most memory that this process has had so far, in bytes.
+/// Peak memory of this process so far, in bytes.
 pub(crate) fn peak_bytes() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -62,13 +62,13 @@ pub(crate) fn peak_bytes() -> u64 {
     kib.unwrap_or(0) * 1024
 }
 
-/// Lets [`peak_bytes`] count from now on.
+/// Resets [`peak_bytes`].
 pub(crate) fn forget_peak() {
-    // Where the system does not allow it, the peak is that of everything before as well: never too small.
+    // If the system does not allow it, the peak includes everything before, so it is never too small.
     let _ = fs::write("/proc/self/clear_refs", "5");
 }
 
-/// Prints a row and says whether the bar is met.
+/// Prints a row; returns whether the bar is met.
 pub(crate) fn row(what: &str, value: f64, unit: &str, bar: f64) -> bool {
     let met = value <= bar;
     let verdict = if met { "met" } else { "MISSED" };

@@ -1,4 +1,4 @@
-//! Memlyze: decoding the events of what producers write, and of any events in any order.
+//! Memlyze: decoding events as producers write them, and events in random order.
 
 use std::{
     fs::File,
@@ -27,7 +27,7 @@ pub(crate) fn run() -> Result<bool> {
     println!("memlyze: {} events, {} MB", decode(&shop)?, shop.len()? / 1_000_000);
     met &= row("decode, allocations and frees", ratio(&shop, &shop)?, "x baseline", 4.0);
     met &= row("decode, snapshots of the upstream tracer", ratio(&growth, &growth)?, "x baseline", 4.0);
-    // No program does what cannot be guessed; how much that costs is good to know.
+    // No real program is unpredictable, so there is no bar; the cost is only printed.
     println!("  {:<44} {:>8.2} x baseline", "decode, event types at random", ratio(&any, &any)?);
     println!("  {:<44} {:>8.2} x baseline of the plain file", "decode, LZ4 blocks", ratio(&packed, &shop)?);
     Ok(met)
@@ -40,7 +40,7 @@ fn generated(write: impl FnOnce(BufWriter<File>) -> Result<()>) -> Result<(tempf
     Ok((file, source))
 }
 
-/// Decodes 50 MB and 2 GB; the peak may not move.
+/// Decodes 50 MB and 2 GB; the peak must not change.
 fn memory_is_constant() -> Result<bool> {
     let mut peaks = Vec::new();
     for events in [4_000_000, 160_000_000] {
@@ -53,13 +53,13 @@ fn memory_is_constant() -> Result<bool> {
     Ok(row("growth of the peak memory", (after - before) as f64 / 1e6, "MB", 1.0))
 }
 
-/// Decoding of `source` against reading `plain`.
+/// The time of decoding `source` relative to reading `plain`.
 fn ratio(source: &Source, plain: &Source) -> Result<f64> {
     let [base, decoding] = cpu_times([&mut || baseline(plain), &mut || decode(source).map(drop)])?;
     Ok(decoding.div_duration_f64(base))
 }
 
-/// Reads every event and uses its fields; gives the number of events.
+/// Reads every event and uses its fields; returns the number of events.
 fn decode(source: &Source) -> Result<u64> {
     let mut reader = traceloom_memlyze::open(source.clone(), &Options::default())?;
     let (mut events, mut sum) = (0, 0u64);
@@ -78,7 +78,7 @@ fn decode(source: &Source) -> Result<u64> {
     Ok(events)
 }
 
-/// What the upstream tracer writes: empty metadata, no addresses, lines in no order that all repeat one delta.
+/// A file as the upstream tracer writes it: empty metadata, no addresses, unsorted lines that all repeat one delta.
 fn snapshots(out: BufWriter<File>, events: u64) -> Result<()> {
     const LINES: u64 = 500;
     let metadata = MetadataBuilder::new(&Limits::default()).finish()?;
@@ -102,7 +102,7 @@ fn snapshots(out: BufWriter<File>, events: u64) -> Result<()> {
     finish(writer.finish()?)
 }
 
-/// Events of all types, each as likely as the others.
+/// Events of all types with equal probability.
 fn any_order(out: BufWriter<File>, events: u64) -> Result<()> {
     let mut metadata = MetadataBuilder::new(&Limits::default());
     for number in 0..600 {
@@ -139,7 +139,7 @@ impl Random {
         (self.0 >> 33) % end
     }
 
-    /// Small more often than large: one to three bytes as a varint.
+    /// Small numbers more often than large ones: one to three bytes as a varint.
     fn skewed(&mut self) -> u64 {
         let bits = self.below(21);
         self.below(2 << bits)

@@ -1,4 +1,4 @@
-//! SQL: the usual question over a capture that is read in place.
+//! SQL: a typical query over a capture that is read in place.
 
 use std::path::Path;
 
@@ -35,10 +35,10 @@ pub(crate) fn run() -> Result<bool> {
     Ok(met)
 }
 
-/// The question over a file, and over one ten times as large.
+/// The query over a file, and over one that is ten times as large.
 fn memory_is_bounded() -> Result<bool> {
     let mut met = true;
-    for (spans, what) in [(SPANS, "peak memory of the question"), (10 * SPANS, "the same over ten times as much")] {
+    for (spans, what) in [(SPANS, "peak memory of the query"), (10 * SPANS, "the same over ten times as much")] {
         let (_file, source) = easyprofiler::generated(spans)?;
         forget_peak();
         answered(&session(&source)?, BY_NAME)?;

@@ -1,4 +1,4 @@
-//! The Parquet store: the usual question over it, against DuckDB over the same files.
+//! The Parquet store: a typical query, compared with DuckDB on the same files.
 
 use std::{path::Path, process::Command, time::Duration};
 
@@ -23,12 +23,12 @@ pub(crate) fn run() -> Result<bool> {
     let opened = store::Store::open(&path)?.ok_or_else(|| Error::usage("the store was not written"))?;
     let session = Session::new(Vec::new(), vec![opened], &Options::default())?;
     println!("store: {} rows by name", answered(&session, BY_NAME)?);
-    // DuckDB before and after ours: what else the machine does meanwhile meets both.
+    // DuckDB before and after ours, so that other load affects both.
     let before = duckdb(folder.path(), &path)?;
     let [base, ours] = cpu_times([&mut || baseline(&source), &mut || answered(&session, BY_NAME).map(drop)])?;
     println!("  baseline: {:.1} ms, ours: {:.1} ms", base.as_secs_f64() * 1e3, ours.as_secs_f64() * 1e3);
     let (Some(before), Some(after)) = (before, duckdb(folder.path(), &path)?) else {
-        println!("  DuckDB cannot be had here: no comparison");
+        println!("  not compared with DuckDB: it cannot be installed");
         return Ok(true);
     };
     let theirs = before.min(after);
@@ -48,7 +48,7 @@ for _ in range(9):
 print(best)
 "#;
 
-/// CPU time of the question in DuckDB, the best of as many runs; none where it cannot be installed.
+/// CPU time of the query in DuckDB, the best of as many runs; `None` if it cannot be installed.
 fn duckdb(folder: &Path, store: &Path) -> Result<Option<Duration>> {
     let packages = folder.join("packages");
     if !packages.is_dir() {

@@ -1,4 +1,4 @@
-//! Tables: from the bytes of a file to batches of the columns that a question needs.
+//! Tables: from the bytes of a file to batches of the columns that a query needs.
 
 use arrow_array::RecordBatch;
 use traceloom_core::Result;
@@ -38,7 +38,7 @@ fn spans(trace: &Trace, columns: Columns) -> Result<u64> {
     Ok(sink.rows)
 }
 
-/// Lets every batch go when it has come.
+/// Drops every batch.
 struct Counting {
     wanted: Wanted,
     rows: u64,

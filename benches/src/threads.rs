@@ -1,4 +1,4 @@
-//! Threads: wall and CPU time of the usual work with one thread and with two.
+//! Threads: wall and CPU time of typical work with one thread and with two.
 
 use std::{
     fs::File,
@@ -46,12 +46,12 @@ static WORKS: &[Work] = &[
     Work { name: "wtf: all tables", make: wtf::make, run: tables },
 ];
 
-/// What one run took.
+/// The times of one run.
 #[derive(Clone, Copy)]
 struct Cost {
     wall: Duration,
     cpu: Duration,
-    /// CPU time of the thread that asked; the rest is that of threads that read.
+    /// CPU time of the calling thread; the rest belongs to reader threads.
     caller: Duration,
 }
 
@@ -100,7 +100,7 @@ fn cost(trace: &Trace, run: fn(&Trace) -> Result<()>) -> Result<Cost> {
     Ok(Cost { wall: wall.elapsed(), cpu: process_time() - cpu, caller: thread_time() - caller })
 }
 
-/// Makes every table and drops it.
+/// Builds every table and drops it.
 fn tables(trace: &Trace) -> Result<()> {
     pour(trace, &Filter::default(), Wanted::everything(), |_, _| Ok(()))
 }

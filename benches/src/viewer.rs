@@ -1,4 +1,4 @@
-//! The viewer: how soon there is a picture, what a window costs, how smooth the page is, and what all of it holds.
+//! The viewer: time to the first picture, cost of a window, smoothness of the page, and memory.
 
 use std::{
     env, fs,
@@ -19,13 +19,13 @@ use crate::{
     measure::{forget_peak, peak_bytes, process_time, row},
 };
 
-/// Records of which about five in six are spans.
+/// Number of records, of which about five in six are spans.
 const RECORDS: u64 = 5_760_000;
 const WINDOWS: u32 = 1_000;
-/// Wider than what is seen: the page asks for a margin on both sides.
+/// Wider than the visible part, because the page requests a margin on both sides.
 const PIXELS: u32 = 2 * 1_280;
 
-/// More than any answer has.
+/// Max size of an answer.
 const MOST_BYTES: u64 = 256 << 20;
 
 pub(crate) fn run() -> Result<bool> {
@@ -34,13 +34,13 @@ pub(crate) fn run() -> Result<bool> {
     let mut met = server(file.path(), bytes, WINDOWS)?;
     met &= browser(file.path(), bytes)?;
     drop(file);
-    // Ten times as much still opens and moves; what a window costs must not grow with it.
+    // Ten times as much data must still be usable, and the cost of a window must not grow with it.
     let (huge, source) = easyprofiler::generated(10 * RECORDS)?;
     met &= server(huge.path(), source.len()?, WINDOWS / 10)?;
     Ok(met)
 }
 
-/// Serves a file until the process is ended: the command whose first picture is waited for.
+/// Serves a file until the process is killed; used to measure the time to the first picture.
 pub(crate) fn serve(file: &str) -> Result<bool> {
     let viewer = start(Options { paths: vec![file.into()], ..Options::default() })?;
     println!("{}", viewer.url());
@@ -48,7 +48,7 @@ pub(crate) fn serve(file: &str) -> Result<bool> {
     Ok(true)
 }
 
-/// What loading and windows cost, without a browser.
+/// The cost of loading and of windows, without a browser.
 fn server(file: &Path, bytes: u64, windows: u32) -> Result<bool> {
     forget_peak();
     let resting = peak_bytes();
@@ -64,12 +64,12 @@ fn server(file: &Path, bytes: u64, windows: u32) -> Result<bool> {
     let at = |part: usize| times[(times.len() * part / 1_000).min(times.len() - 1)].as_secs_f64() * 1e3;
     println!("  a window: {:.2} ms in the middle", at(500));
     let held = peak_bytes().saturating_sub(resting) as f64 / bytes as f64;
-    let mut met = row("a window, 99 of 100, processor time", at(990), "ms", 50.0);
+    let mut met = row("a window, 99th percentile, CPU time", at(990), "ms", 50.0);
     met &= row("server, memory", held, "x the file", 3.0);
     Ok(met)
 }
 
-/// What a person sees, in a browser that is running already.
+/// The times that a user sees, in a browser that is already running.
 fn browser(file: &Path, bytes: u64) -> Result<bool> {
     let folder = tempfile::tempdir()?;
     let Some(browser) = Browser::or_skip(folder.path()) else { return Ok(true) };
@@ -80,13 +80,13 @@ fn browser(file: &Path, bytes: u64) -> Result<bool> {
     let number = |key: &str| told[key].as_f64().unwrap_or(f64::INFINITY);
     println!("  everything read after {:.2} s; {} frames", number("loaded_ms") / 1e3, number("frames"));
     let mut met = row("first picture after the command", number("picture_ms") / 1e3, "s", 2.5);
-    met &= row("between frames, 95 of 100", number("frame_ms"), "ms", 33.0);
+    met &= row("between frames, 95th percentile", number("frame_ms"), "ms", 33.0);
     met &= row("page, heap and buffers", number("page_bytes") / 1e6, "MB", 100.0);
     met &= row("server with a page, memory", number("server_bytes") / bytes as f64, "x the file", 3.0);
     Ok(met)
 }
 
-/// Asks the server, as the page does.
+/// Sends a request to the server, as the page does.
 struct Client {
     address: String,
     token: String,
@@ -127,10 +127,10 @@ impl Client {
             }
             thread::sleep(Duration::from_millis(50));
         }
-        Err(Error::usage("the trace is not read in ten minutes"))
+        Err(Error::usage("the trace was not loaded within ten minutes"))
     }
 
-    /// Processor time of random windows: any place, any width from the whole to ten nanoseconds.
+    /// CPU time of random windows: any position, any width from the whole trace to ten nanoseconds.
     fn windows(&self, state: &Value, windows: u32) -> Result<Vec<Duration>> {
         let (first, last) = (state["from_ns"].as_i64().unwrap_or(0), state["to_ns"].as_i64().unwrap_or(1));
         let tracks = state["tracks"].as_array().map_or(0, Vec::len);

@@ -1,4 +1,4 @@
-//! The Web Tracing Framework: decoding with the scope tree, against the original reader under Node.
+//! The Web Tracing Framework: decoding with the scope tree, compared with its own reader under Node.
 
 use std::{
     fs::{self, File},
@@ -14,7 +14,7 @@ use traceloom_wtf::{Record, derive::Tree, sample};
 use crate::measure::{baseline, cpu_times, forget_peak, peak_bytes, row};
 
 const EVENTS: u64 = 10_000_000;
-/// The release of the original that is measured.
+/// The release of the Web Tracing Framework that is measured.
 const PEER: &str = "tracing-framework@2015.7.15-1";
 /// Without this, Node gives up on a large trace before the machine does.
 const PEER_HEAP: &str = "--max-old-space-size=16384";
@@ -36,7 +36,7 @@ pub(crate) fn run() -> Result<bool> {
         &mut || Tree::build(&source, &Options::default(), true).map(drop),
         &mut || placed(&source).map(drop),
     ])?;
-    // The bar of this format is the original; how far the least possible is away is good to know.
+    // The bar of this format is the Web Tracing Framework; the distance to the baseline is only printed.
     for (what, time) in
         [("decode", decoding), ("decode and tree", nesting), ("decode and tree, then every event's place", placing)]
     {
@@ -44,12 +44,12 @@ pub(crate) fn run() -> Result<bool> {
     }
     match original() {
         Ok(folder) => met &= against(&folder, file.path(), &ours, nesting, peak)?,
-        Err(reason) => println!("  not compared with the original: {reason}"),
+        Err(reason) => println!("  not compared with the Web Tracing Framework: {reason}"),
     }
     Ok(met)
 }
 
-/// What a reader made of a file.
+/// The result of reading a file.
 #[derive(Debug, Eq, PartialEq)]
 struct Counts {
     events: u64,
@@ -62,23 +62,23 @@ fn against(folder: &Path, file: &Path, ours: &Counts, time: Duration, peak_bytes
     let text = String::from_utf8_lossy(&output.stdout);
     let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     let &[events, scopes, seconds, their_peak] = numbers.as_slice() else {
-        println!("  not compared with the original: it does not load the file");
+        println!("  not compared with the Web Tracing Framework: it does not load the file");
         return Ok(false);
     };
     let theirs = Counts { events: events as u64, scopes: scopes as u64 };
     if theirs != *ours {
-        println!("  the original reads something else: {theirs:?}");
+        println!("  the Web Tracing Framework reads different values: {theirs:?}");
         return Ok(false);
     }
-    println!("  the original: {seconds:.2} s, {:.0} MB; ours: {time:.2?}", their_peak / 1e6);
+    println!("  Web Tracing Framework: {seconds:.2} s, {:.0} MB; ours: {time:.2?}", their_peak / 1e6);
     let faster = seconds / time.as_secs_f64();
     println!("  {:<44} {faster:>8.2} times less", "decode and tree, CPU time");
-    // Both bars are at most: a tenth of the time, a quarter of the memory.
-    let met = row("CPU time", 1.0 / faster, "x original", 0.1);
-    Ok(row("peak memory", peak_bytes as f64 / their_peak, "x original", 0.25) && met)
+    // Bars are upper limits: a tenth of the time, a quarter of the memory.
+    let met = row("CPU time", 1.0 / faster, "x WTF", 0.1);
+    Ok(row("peak memory", peak_bytes as f64 / their_peak, "x WTF", 0.25) && met)
 }
 
-/// The folder in which the original is installed, or why it is not.
+/// The folder in which the Web Tracing Framework is installed, or why it is not.
 fn original() -> Result<PathBuf, String> {
     let runs = |program: &str| Command::new(program).arg("--version").output().is_ok_and(|out| out.status.success());
     if let Some(missing) = ["node", "npm"].into_iter().find(|program| !runs(program)) {
@@ -93,7 +93,7 @@ fn original() -> Result<PathBuf, String> {
     if installed.status.success() { Ok(folder) } else { Err(format!("npm does not install {PEER}")) }
 }
 
-/// A folder beside this program, which is below the target directory; npm needs a package to install into.
+/// A folder next to this program, in the target directory; npm needs a package to install into.
 fn npm_folder() -> io::Result<PathBuf> {
     let folder = std::env::current_exe()?.with_file_name("wtf-npm");
     fs::create_dir_all(&folder)?;
@@ -102,19 +102,19 @@ fn npm_folder() -> io::Result<PathBuf> {
 }
 
 fn generated(events: u64) -> Result<(tempfile::NamedTempFile, Source)> {
-    // The original goes by the ending.
+    // The Web Tracing Framework detects the format by the extension.
     let file = tempfile::Builder::new().suffix(".wtf-trace").tempfile()?;
     make(BufWriter::new(file.reopen()?), events)?;
     let source = Source::open(file.path(), &Limits::default())?;
     Ok((file, source))
 }
 
-/// Decodes 35 MB and 1 GB; the peak may not move.
+/// Decodes 35 MB and 1 GB; the peak must not change.
 fn memory_is_constant() -> Result<bool> {
     let mut peaks = Vec::new();
     for events in [3_000_000, 90_000_000] {
         let (_file, source) = generated(events)?;
-        // What writing the file has left behind, and how much of the program was paged in, is not the reader's.
+        // Memory left from writing the file and loaded pages of the program do not count.
         forget_peak();
         let resting = peak_bytes();
         decode(&source)?;
@@ -125,7 +125,7 @@ fn memory_is_constant() -> Result<bool> {
     Ok(row("growth of the peak memory", after.saturating_sub(before) as f64 / 1e6, "MB", 1.0))
 }
 
-/// Reads every event with its arguments; gives the number of events.
+/// Reads every event with its arguments; returns the number of events.
 fn decode(source: &Source) -> Result<u64> {
     let mut reader = traceloom_wtf::open(source.clone(), &Options::default())?;
     let (mut events, mut sum) = (0, 0_i64);

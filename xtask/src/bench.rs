@@ -1,4 +1,4 @@
-//! `bench`: how fast the codecs are.
+//! `bench`: measures the speed of the codecs.
 
 mod readme;
 
@@ -13,12 +13,12 @@ pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
     help: "\
 Measures the codecs, as ratios to a plain read of the same bytes.
 
-Without FORMAT all formats are measured.
+Without FORMAT, all formats are measured.
 
-With --readme, the program is measured instead, next to the tools of the formats that a registry has:
-Devel::NYTProf of Debian and tracing-framework of npm. The table goes into README.md, between its
-markers. PROGRAM is a program that is built already; without it the one of `cargo build --release`.
-Times are CPU times, the median of five runs; tools that are missing are left out.",
+With --readme, compares the program with the formats' own tools that a registry has: Devel::NYTProf
+from Debian and tracing-framework from npm. The table is written to README.md, between its markers.
+PROGRAM is an already built program (default: the one of `cargo build --release`). Times are CPU
+times, the median of five runs; missing tools are skipped.",
     run,
 };
 

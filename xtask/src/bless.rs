@@ -1,4 +1,4 @@
-//! `bless`: renews what this project generates.
+//! `bless`: regenerates snapshots and generated pages.
 
 use crate::{
     Outcome, Subcommand,
@@ -9,14 +9,14 @@ pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
     name: "bless",
     arguments: "[CARGO-TEST-ARGUMENT…]",
     help: "\
-Renews the snapshots and generated pages that the tests compare with.
+Regenerates the snapshots and generated pages that the tests compare with.
 
 Runs the tests with TRACELOOM_BLESS=1, SNAPSHOTS=overwrite and TRYCMD=overwrite: a test that compares
-with a file of ours writes that file instead. Look at the difference before committing it.
+with a snapshot writes that file instead. Review the differences before committing them.
 
-Goldens in fixtures/ come from the tools of the formats and are never touched: if a reader disagrees with
-one, the reader is wrong. Arguments go to cargo test, for example `-p traceloom`; without any the whole
-workspace is tested.",
+Goldens in fixtures/ come from the formats' own tools and are never changed: if a reader disagrees with
+one, the reader is wrong. Arguments are passed to cargo test, for example `-p traceloom`; without
+arguments, the whole workspace is tested.",
     run,
 };
 

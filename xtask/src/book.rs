@@ -1,4 +1,4 @@
-//! `book`: the guide as a site.
+//! `book`: builds the guide as a site.
 
 use std::{path::Path, process::Command};
 
@@ -14,8 +14,8 @@ pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
     help: "\
 Builds the guide in docs/ as a site in target/book/html.
 
-mdBook is built the first time, which takes a few minutes. Links to files outside docs/ lead to the
-repository. With --open, the site is opened in the browser. The tests check links and commands.",
+mdBook is built the first time, which takes a few minutes. Links to files outside docs/ point to
+the repository. With --open, the site is opened in the browser. The tests check links and commands.",
     run,
 };
 
@@ -25,7 +25,7 @@ fn run(arguments: &[String]) -> Outcome {
     let is_open = match arguments {
         [] => false,
         [flag] if flag == "--open" => true,
-        _ => return Err("book takes --open or nothing".into()),
+        _ => return Err("book accepts only --open".into()),
     };
     let mdbook = MDBOOK.path()?;
     let folder = target_folder().join("book");
@@ -50,10 +50,10 @@ fn run(arguments: &[String]) -> Outcome {
     Ok(())
 }
 
-/// Where the repository is for people who read the site.
+/// The URL of the repository for readers of the site.
 const REPOSITORY: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/");
 
-/// Turns links that leave `docs` into links to the repository.
+/// Turns links to files outside `docs` into links to the repository.
 fn outward(page: &str, name: &Path) -> String {
     let depth = name.components().count();
     let mut out = page.to_owned();

@@ -1,4 +1,4 @@
-//! `builds`: everything that somebody may build on its own.
+//! `builds`: checks every package and feature set that may be built separately.
 
 use std::{process::Command, time::Instant};
 
@@ -11,15 +11,15 @@ pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
     name: "builds",
     arguments: "[--measure] [WORD…]",
     help: "\
-Checks everything with clippy, every package and feature that somebody may build on its own, and the docs.
+Checks with clippy every package and feature that may be built separately, and the docs.
 
-That is: the workspace, each format crate, the recorder, also compiled out and for C, the allocation
-tracer, the library with each of its features alone, the program without SQL, the Python package, and all
-docs; warnings are errors. The library must not depend on the packages of a command line or a server.
-With WORD, only builds whose command contains one of the words.
+These are: the workspace, each format crate, the recorder (also compiled out and for C), the allocation
+tracer, the library with each single feature, the program without SQL, the Python package, and all docs;
+warnings are errors. The library must not depend on packages for a command line or a server.
+With WORD, checks only builds whose command contains one of the words.
 
 With --measure, the format crates and the library are instead built from scratch, in a folder that
-is deleted afterwards, and their times are printed next to the time that they should take.",
+is deleted afterwards, and their build times are printed next to their limits.",
     run,
 };
 
@@ -28,19 +28,19 @@ fn run(arguments: &[String]) -> Outcome {
     match flags.as_slice() {
         [] => check(&words),
         [flag] if *flag == "--measure" => measure(),
-        _ => Err("builds takes --measure or words of the builds to check".into()),
+        _ => Err("builds accepts --measure or words of the builds to check".into()),
     }
 }
 
-/// Packages that the library must not need: they belong to the program and to its server.
+/// Packages that the library must not depend on, because only the program and its server need them.
 const NOT_IN_LIBRARY: &[&str] =
     &["axum", "clap", "indicatif", "rustyline", "traceloom-viewer", "traceloom-viewer-server"];
-/// Seconds that a format crate may take on two processors.
+/// Max build time of a format crate on two processors, in seconds.
 const FORMAT_SECONDS: u64 = 15;
-/// Seconds that the library with all formats and tables may take on two processors.
+/// Max build time of the library with all formats and tables on two processors, in seconds.
 const LIBRARY_SECONDS: u64 = 90;
 
-/// All builds: the workspace, then the quickest first.
+/// All builds: the workspace, then the others, fastest first.
 fn builds() -> Outcome<Vec<Command>> {
     let mut lints = cargo(&["clippy", "--quiet", "--locked", "--all-targets"]);
     lints.args(workspace()).args(["--", "-D", "warnings"]);
@@ -66,14 +66,14 @@ fn builds() -> Outcome<Vec<Command>> {
     Ok(builds)
 }
 
-/// Clippy checks what the compiler checks, and denies warnings without building the dependencies again for it.
+/// Clippy includes the checks of the compiler, and can deny warnings without rebuilding the dependencies.
 fn check_of(package: &str, arguments: &[&str]) -> Command {
     let mut command = cargo(&["clippy", "--quiet", "--locked", "--package", package]);
     command.args(arguments).args(["--", "-D", "warnings"]);
     command
 }
 
-/// The Python package without Python, as maturin compiles it.
+/// The Python package, compiled as by maturin but without Python.
 fn check_of_python() -> Command {
     let mut command = check_of("traceloom-python", &[]);
     command.env("PYO3_NO_PYTHON", "1").env("PYO3_BUILD_EXTENSION_MODULE", "1");
@@ -106,7 +106,7 @@ fn surplus(tree: &str) -> Option<&str> {
     packages.into_iter().find(|package| NOT_IN_LIBRARY.contains(package))
 }
 
-/// Builds from scratch, to compare with what the builds should take.
+/// Builds from scratch and compares the build times with their limits.
 fn measure() -> Outcome {
     let folder = root().join("target/measure");
     let build = |package: &str, limit: u64| -> Outcome {
@@ -124,7 +124,7 @@ fn measure() -> Outcome {
     files::remove_folder(&folder)
 }
 
-/// The packages of the format crates; each folder is one, so that a new one is found by itself.
+/// The packages of the format crates; each folder is one, so that new ones are found automatically.
 fn format_packages() -> Outcome<Vec<String>> {
     let folder = root().join("crates/formats");
     let crates = files::list(&folder)?.into_iter().filter(|path| path.join("Cargo.toml").is_file());

@@ -1,4 +1,4 @@
-//! `conformance`: our readers against the goldens of the tools of the formats.
+//! `conformance`: compares our readers with the goldens of the formats' own tools.
 
 use crate::{
     Outcome, Subcommand,
@@ -9,10 +9,10 @@ pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
     name: "conformance",
     arguments: "[FOLDER]",
     help: "\
-Compares what we read with what the tools of the formats read, file by file.
+Compares our readers with the formats' own tools, file by file.
 
-The fixtures of this repository are compared, and FOLDER if it is given: it holds one folder
-per format, with traces and their goldens.",
+Compares the fixtures of this repository, and FOLDER if given, which contains one folder per format,
+with traces and their goldens.",
     run,
 };
 
@@ -21,14 +21,14 @@ fn run(arguments: &[String]) -> Outcome {
     match arguments {
         [] => {}
         [folder] => {
-            // The command runs in the workspace's root, the folder is meant from here.
+            // The command runs in the root of the workspace, but the folder is relative to the current one.
             let folder = std::path::absolute(folder).map_err(|error| format!("{folder}: {error}"))?;
             if !folder.is_dir() {
                 return Err(format!("{} is not a folder", folder.display()));
             }
             command.env("TRACELOOM_CORPUS", folder);
         }
-        _ => return Err("conformance takes one folder at most".into()),
+        _ => return Err("conformance accepts at most one folder".into()),
     }
     run_command(&mut command)
 }

@@ -1,4 +1,4 @@
-//! `dist`: the files of a release.
+//! `dist`: builds the files of a release.
 
 mod archive;
 mod crates;
@@ -25,27 +25,27 @@ pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
     name: "dist",
     arguments: "[--program PATH] [--target TRIPLE] [--root FOLDER] [--same] [PART…]",
     help: "\
-Makes the files of a release in target/artifacts, and tries each of them.
+Builds the files of a release in target/artifacts, and tests each of them.
 
-PART is archive, deb, crates, sbom or wheel; without PART all of them are made. SHA256SUMS lists what
-is there. The program is built with the profile dist, statically with musl if that target is installed
-(`rustup target add x86_64-unknown-linux-musl`, Debian package musl-tools), for this machine otherwise;
-that takes about an hour of CPU time.
+PART is archive, deb, crates, sbom or wheel (default: all). SHA256SUMS lists the files. The program is
+built with the profile dist, statically with musl if that target is installed (`rustup target add
+x86_64-unknown-linux-musl`, Debian package musl-tools), otherwise for this machine; that takes about an
+hour of CPU time.
 
---program takes a program that is built already. --target chooses what to build for. Archive and
-package are tried in a folder that holds nothing but them and, if the program needs it, the C library;
-with --root in a copy of that system, such as `mmdebstrap --variant=essential bookworm FOLDER` makes.
+--program uses an already built program. --target selects the target. Archive and package are tested in
+a folder that contains nothing else except, if the program needs it, the C library; with --root, in a
+copy of that system, such as one created by `mmdebstrap --variant=essential bookworm FOLDER`.
 
-The same commit gives the same bytes: times are those of the commit, paths are relative to the
-workspace, entries are sorted. --same fails if a file differs from the one that was there before.",
+The files are reproducible: times are the time of the commit, paths are relative to the workspace, and
+entries are sorted. --same fails if a file differs from the previous one.",
     run,
 };
 
-/// Cargo's name of the system that most Linux machines run a program for, whatever C library they have.
+/// The target for Linux programs that do not depend on the C library of the machine.
 const STATIC: &str = "x86_64-unknown-linux-musl";
 const PARTS: &[&str] = &["archive", "deb", "crates", "sbom", "wheel"];
 
-/// What is asked for.
+/// Options of the command.
 #[derive(Default)]
 struct Options {
     program: Option<PathBuf>,
@@ -55,15 +55,15 @@ struct Options {
     parts: Vec<String>,
 }
 
-/// What the files of one release share.
+/// Data shared by the files of a release.
 struct Release {
     /// The target triple of the program.
     target: String,
     /// The time of the commit, in seconds since 1970.
     epoch: u64,
-    /// Where the files go.
+    /// The output folder.
     folder: PathBuf,
-    /// A prefix such as `/usr/local`, filled with what is installed.
+    /// A prefix such as `/usr/local` with the installed files.
     tree: PathBuf,
 }
 
@@ -146,7 +146,7 @@ impl Release {
         Ok(target_folder().join(&self.target).join("dist").join(PROGRAM))
     }
 
-    /// Leaves no trace of the machine in what the command builds.
+    /// Removes paths of this machine from the output of the command.
     fn reproducible<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         let home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".cargo")));
         let home = home.unwrap_or_default();
@@ -164,7 +164,7 @@ impl Release {
     }
 }
 
-/// The time of the commit: the same for everybody who builds it.
+/// The time of the commit, which is the same for everybody who builds it.
 fn epoch() -> Outcome<u64> {
     let text = match env::var("SOURCE_DATE_EPOCH") {
         Ok(text) => text,

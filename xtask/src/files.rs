@@ -20,13 +20,13 @@ pub(crate) fn read_text(path: &Path) -> Outcome<String> {
     fs::read_to_string(path).map_err(failed(path))
 }
 
-/// Writes a file, and the folders that lead to it.
+/// Writes a file, and creates its parent folders.
 pub(crate) fn write(path: &Path, contents: impl AsRef<[u8]>) -> Outcome {
     make_parent(path)?;
     fs::write(path, contents).map_err(failed(path))
 }
 
-/// Replaces the file instead of writing into it: a program that runs may have it mapped.
+/// Replaces the file instead of writing into it, because a running program may have it mapped.
 pub(crate) fn copy(from: &Path, to: &Path) -> Outcome {
     if from == to {
         return Ok(());
@@ -51,7 +51,7 @@ pub(crate) fn remove_folder(folder: &Path) -> Outcome {
     if folder.exists() { fs::remove_dir_all(folder).map_err(failed(folder)) } else { Ok(()) }
 }
 
-/// What a folder holds, sorted by name.
+/// The entries of a folder, sorted by name.
 pub(crate) fn list(folder: &Path) -> Outcome<Vec<PathBuf>> {
     let entries = fs::read_dir(folder).map_err(failed(folder))?;
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
@@ -72,7 +72,7 @@ pub(crate) fn walk(folder: &Path) -> Outcome<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Makes a folder, and those that lead to it.
+/// Creates a folder and its parents.
 pub(crate) fn make_folder(folder: &Path) -> Outcome {
     fs::create_dir_all(folder).map_err(failed(folder))
 }

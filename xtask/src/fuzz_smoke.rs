@@ -1,4 +1,4 @@
-//! `fuzz-smoke`: every fuzz target for a few seconds, with the compiler that is there.
+//! `fuzz-smoke`: runs every fuzz target for a few seconds, with the installed compiler.
 
 mod effort;
 mod engine;
@@ -21,13 +21,12 @@ pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
     name: "fuzz-smoke",
     arguments: "[--seconds N] [TARGET…]",
     help: "\
-Runs every fuzz target, or those named: on the same inputs each time, or on others for N seconds each.
+Runs all fuzz targets, or the given ones, on the same inputs every time, or on new ones for N seconds each.
 
 Needs a C++ compiler for libFuzzer; stable Rust is enough. Targets start from the files in
-fixtures/FORMAT. Without --seconds they do what `test` lets them do, a fixed number of runs from a
-fixed seed; with it they go their own ways and keep what they learn in fuzz/corpus. What breaks a
-target is kept in fuzz/artifacts, named, and shown as base64; a fixed one moves to
-fixtures/FORMAT/found.",
+fixtures/FORMAT. Without --seconds, they do a fixed number of runs from a fixed seed, as in `test`; with
+it, the runs differ and extend fuzz/corpus. A failing input is saved in fuzz/artifacts and printed as
+base64; when the bug is fixed, the input is moved to fixtures/FORMAT/found.",
     run: |arguments| smoke(&Plan::parse(arguments)?),
 };
 
@@ -35,11 +34,11 @@ fixtures/FORMAT/found.",
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) struct Plan {
     effort: Effort,
-    /// All where empty.
+    /// The targets; all if empty.
     targets: Vec<String>,
 }
 
-/// What the tests run: all targets, with the same inputs on each machine and each day.
+/// The plan of the tests: all targets, with the same inputs every time.
 impl Default for Plan {
     fn default() -> Self {
         Self { effort: Effort::Fixed, targets: Vec::new() }
@@ -54,9 +53,9 @@ impl Plan {
             match argument.as_str() {
                 "--seconds" => {
                     let seconds = arguments.next().and_then(|text| text.parse().ok()).filter(|seconds| *seconds > 0);
-                    plan.effort = Effort::Seconds(seconds.ok_or("--seconds takes a number above 0")?);
+                    plan.effort = Effort::Seconds(seconds.ok_or("--seconds needs a number above 0")?);
                 }
-                flag if flag.starts_with('-') => return Err(format!("fuzz-smoke does not know {flag}")),
+                flag if flag.starts_with('-') => return Err(format!("unknown option {flag} of fuzz-smoke")),
                 _ => plan.targets.push(argument.clone()),
             }
         }
@@ -77,7 +76,7 @@ pub(crate) fn smoke(plan: &Plan) -> Outcome {
     Ok(())
 }
 
-/// Each file of `fuzz_targets` is a target, so that a new one is found by itself.
+/// Each file of `fuzz_targets` is a target, so that new ones are found automatically.
 fn chosen(fuzz: &Path, wanted: &[String]) -> Outcome<Vec<String>> {
     let folder = fuzz.join("fuzz_targets");
     let entries = fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -101,7 +100,7 @@ fn host() -> Outcome<String> {
     host.map(str::to_owned).ok_or_else(|| "rustc -vV does not name the host".into())
 }
 
-/// What makes the compiler count edges and report comparisons to libFuzzer.
+/// Compiler flags that count edges and report comparisons to libFuzzer.
 const INSTRUMENTATION: &[&str] = &[
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",
@@ -111,9 +110,9 @@ const INSTRUMENTATION: &[&str] = &[
     "--cfg=fuzzing",
 ];
 
-/// Builds all targets and gives the folder that they are in.
+/// Builds all targets; returns their folder.
 fn build(fuzz: &Path, host: &str) -> Outcome<PathBuf> {
-    // Flags are part of what makes a build stale: in the shared folder they would rebuild everything.
+    // Other flags trigger a rebuild, so a separate folder is used.
     let folder = match env::var_os("CARGO_TARGET_DIR") {
         Some(shared) => root().join(shared).join("fuzz"),
         None => fuzz.join("target"),

@@ -1,4 +1,4 @@
-//! `help`: what there is, and each subcommand at length.
+//! `help`: lists the subcommands, or explains one.
 
 use crate::{Outcome, SUBCOMMANDS, Subcommand, find};
 
@@ -9,7 +9,7 @@ fn run(arguments: &[String]) -> Outcome {
     match arguments {
         [] => list(),
         [name] => print(find(name)?),
-        _ => Err("help takes one subcommand at most".into()),
+        _ => Err("help accepts at most one subcommand".into()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Everything that is done to this workspace besides building it: `cargo xtask help`.
+//! Maintenance tasks of this workspace; `cargo xtask help` lists them.
 
 #![forbid(unsafe_code)]
 
@@ -25,7 +25,7 @@ mod wheel;
 
 use std::process::ExitCode;
 
-/// What a subcommand ends with: nothing, or one sentence for people.
+/// The result of a subcommand: nothing, or an error message.
 type Outcome<T = ()> = Result<T, String>;
 
 /// A subcommand; its module holds its help next to its code.

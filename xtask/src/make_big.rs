@@ -1,4 +1,4 @@
-//! `make-big`: traces as large as one likes.
+//! `make-big`: writes traces of any size.
 
 use crate::{
     Outcome, Subcommand, bench,
@@ -11,8 +11,8 @@ pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
     help: "\
 Writes a large trace for benchmarks and for memory tests.
 
-FORMAT is a format id, OUT the file to write, N the number of records (10 million where it is not
-given). The same arguments give the same bytes.",
+FORMAT is a format id, OUT the output file, N the number of records (default: 10 million). The same
+arguments give the same bytes.",
     run,
 };
 
@@ -23,10 +23,10 @@ fn run(arguments: &[String]) -> Outcome {
         [format, out] => (format, out, DEFAULT_RECORDS),
         [format, out, flag, records] if flag == "--records" => (format, out, records.as_str()),
         [flag, records, format, out] if flag == "--records" => (format, out, records.as_str()),
-        _ => return Err("make-big takes a format, a file to write and perhaps --records N".into()),
+        _ => return Err("make-big needs a format, an output file, and optionally --records N".into()),
     };
     if records.parse::<u64>().is_err() {
-        return Err(format!("--records takes a number, not {records}"));
+        return Err(format!("--records needs a number, not {records}"));
     }
     let out = std::path::absolute(out).map_err(|error| format!("{out}: {error}"))?;
     run_command(cargo(bench::BENCHES).args(["make", format]).arg(out).arg(records))

@@ -1,4 +1,4 @@
-//! What the tests demand of files that no compiler reads: profiles of Cargo, and YAML for clusters and workflows.
+//! Tests of files that no compiler reads: Cargo profiles, and YAML for clusters and workflows.
 
 use std::collections::BTreeSet;
 

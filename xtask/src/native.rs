@@ -1,4 +1,4 @@
-//! `native`: the libraries that programs load or link.
+//! `native`: builds the libraries that programs load or link.
 
 use std::{
     path::{Path, PathBuf},
@@ -17,9 +17,9 @@ pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
     help: "\
 Builds the native libraries, such as the one that `traceloom memory -- PROGRAM` preloads.
 
-They are optimized and go to target/native, and from there next to each traceloom program that is
-built, where the program finds them. target/native/prefix has them with the headers and with the files
-that pkg-config and CMake look for: copy it to /usr/local, or set PKG_CONFIG_PATH to its lib/pkgconfig.",
+They are optimized and written to target/native, and copied next to each built traceloom program, which
+finds them there. target/native/prefix contains the libraries, the headers, and the files for pkg-config
+and CMake: copy it to /usr/local, or set PKG_CONFIG_PATH to its lib/pkgconfig.",
     run,
 };
 
@@ -31,7 +31,7 @@ const PACKAGES: &[&str] = &["traceloom-record-alloc-preload", "traceloom-record-
 
 fn run(arguments: &[String]) -> Outcome {
     if let Some(argument) = arguments.first() {
-        return Err(format!("native takes no arguments, not {argument}"));
+        return Err(format!("native accepts no arguments, but got {argument}"));
     }
     let started = Instant::now();
     run_command(&mut build())?;
@@ -60,7 +60,7 @@ pub(crate) fn build() -> Command {
     build
 }
 
-/// Puts libraries, headers, and the files for pkg-config and CMake under a prefix such as `/usr/local`.
+/// Copies libraries, headers, and the files for pkg-config and CMake to a prefix such as `/usr/local`.
 pub(crate) fn lay_out(built: &Path, prefix: &Path) -> Outcome {
     let package = root().join("crates/record-c");
     let lib = prefix.join("lib");

@@ -1,4 +1,4 @@
-//! What the tests need of the machine besides Rust, and how it gets there.
+//! The requirements of the tests besides Rust, and how they are installed.
 
 use std::{env, process::Command};
 
@@ -7,17 +7,17 @@ use crate::{
     process::{run, succeeds},
 };
 
-/// Something outside the workspace that a step of `test` uses.
+/// A requirement of a step of `test`.
 pub(crate) struct Need {
-    /// For people.
+    /// Name for messages.
     pub(crate) what: &'static str,
-    /// Succeeds if it is there.
+    /// A command that succeeds if it is installed.
     probe: &'static [&'static str],
-    /// The Debian package that brings it.
+    /// The Debian package that contains it.
     package: &'static str,
-    /// The steps of `test` that cannot do without.
+    /// The steps of `test` that cannot run without it.
     needed_by: &'static [&'static str],
-    /// Those that can: their tests say themselves what they skip.
+    /// The steps that can run without it and report what they skip.
     used_by: &'static [&'static str],
 }
 
@@ -110,7 +110,7 @@ impl Need {
     }
 }
 
-/// Installs what `step` lacks, if possible; gives the needs that are still missing and that it cannot do without.
+/// Installs missing requirements of `step`, if possible; returns the mandatory ones that are still missing.
 pub(crate) fn missing(step: &str) -> Outcome<Vec<&'static Need>> {
     let concerns = |need: &&Need| need.needed_by.contains(&step) || need.used_by.contains(&step);
     let unmet = || NEEDS.iter().filter(concerns).filter(|need| !need.is_met()).collect::<Vec<_>>();
@@ -122,7 +122,7 @@ pub(crate) fn missing(step: &str) -> Outcome<Vec<&'static Need>> {
 }
 
 fn may_install() -> bool {
-    // The standard library does not know the user; asking the shell saves a dependency.
+    // The standard library cannot query the user id; asking the shell avoids a dependency.
     let is_root = succeeds("sh", &["-c", "test \"$(id -u)\" = 0"]);
     is_root && succeeds("apt-get", &["--version"])
 }
@@ -140,7 +140,7 @@ fn install(needs: &[&Need]) -> Outcome {
     apt_get(&arguments)
 }
 
-/// For people who have to install something by hand.
+/// Instructions for installing requirements manually.
 pub(crate) fn describe(missing: &[&Need]) -> String {
     let each = missing.iter().map(|need| format!("{} is missing (Debian package {})", need.what, need.package));
     each.collect::<Vec<_>>().join(", ")

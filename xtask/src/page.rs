@@ -1,4 +1,4 @@
-//! `page`: the viewer without a server.
+//! `page`: builds the viewer without a server.
 
 use std::{
     fs,
@@ -18,21 +18,20 @@ pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
     help: "\
 Builds the viewer as a page that needs no server, for any static host or to open as a file.
 
-It goes to target/page; traceloom-page.html in it is the whole page in one file, which `traceloom
-report --interactive` puts a trace into, and is also put next to each traceloom program that is built.
-Needs node and npm. If rustc lacks the target wasm32-unknown-unknown, packages of Debian are unpacked
-into target/page-build and build it, with the standard library. A page of more than 2 MB in gzip is an
-error.",
+It is written to target/page. traceloom-page.html is the whole page in one file, into which `traceloom
+report --interactive` embeds a trace; it is also copied next to each built traceloom program. Needs node
+and npm. If rustc lacks the target wasm32-unknown-unknown, Debian packages are unpacked into
+target/page-build to build it with the standard library. A page of more than 2 MB in gzip is an error.",
     run,
 };
 
 const TARGET: &str = "wasm32-unknown-unknown";
-/// Everything in one file: what the program looks for.
+/// The single-file page, which the program looks for.
 const WHOLE: &str = "traceloom-page.html";
 
 fn run(arguments: &[String]) -> Outcome {
     if let Some(argument) = arguments.first() {
-        return Err(format!("page takes no arguments, not {argument}"));
+        return Err(format!("page accepts no arguments, but got {argument}"));
     }
     build()
 }
@@ -57,16 +56,16 @@ pub(crate) fn build() -> Outcome {
     Ok(())
 }
 
-/// Builds the router; gives the WebAssembly.
+/// Builds the router; returns the WebAssembly.
 fn router(work: &Path) -> Outcome<PathBuf> {
     let mut build = cargo(&["build", "--locked", "--package", "traceloom-viewer-wasm", "--profile", "page"]);
     build.args(["--target", TARGET, "--target-dir"]).arg(work);
-    // The stack of deep call trees, 1 GiB of memory in all, and instructions that every browser has.
+    // A stack for deep call trees, 1 GiB of memory in total, and only instructions that every browser supports.
     let flags = "-Clink-arg=-zstack-size=4194304 -Clink-arg=--max-memory=1073741824 -Ctarget-feature=+simd128";
     build.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", flags);
     if !has_target() {
         let tools = Tools::unpacked(&work.join("toolchain"))?;
-        // Without what prints backtraces.
+        // Without backtraces.
         build.args(["-Zbuild-std=std,panic_abort", "-Zbuild-std-features="]).env("RUSTC_BOOTSTRAP", "1");
         build.env("RUSTC", &tools.rustc).env("LD_LIBRARY_PATH", &tools.libraries);
         build.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", &tools.linker);
@@ -80,7 +79,7 @@ fn has_target() -> bool {
     folder.is_ok_and(|folder| Path::new(folder.trim()).is_dir())
 }
 
-/// A compiler of Debian that knows the target, and the source of its standard library.
+/// A Debian compiler that supports the target, and the source of its standard library.
 struct Tools {
     rustc: PathBuf,
     linker: PathBuf,
@@ -119,7 +118,7 @@ impl Tools {
     }
 }
 
-/// The package with a prefix that another one depends on.
+/// The dependency of a package whose name has this prefix.
 fn needed_by(package: &str, prefix: &str) -> Outcome<String> {
     let listed = output_of(Command::new("apt-cache").args(["depends", package]))?;
     let mut names = listed.lines().filter_map(|line| line.trim().strip_prefix("Depends: "));
@@ -127,7 +126,7 @@ fn needed_by(package: &str, prefix: &str) -> Outcome<String> {
     found.map(str::to_owned).ok_or_else(|| format!("{package} is not known to apt-get; run `apt-get update`"))
 }
 
-/// Makes what JavaScript can call; gives the folder of it.
+/// Generates the JavaScript bindings; returns their folder.
 fn bind(work: &Path, router: &Path) -> Outcome<PathBuf> {
     let (tools, bound) = (work.join("tools"), work.join("bound"));
     let version = locked("wasm-bindgen")?;

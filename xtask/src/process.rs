@@ -1,4 +1,4 @@
-//! Runs other programs: says what it runs, how long it took, and what failed.
+//! Runs other programs, and reports the command, its duration and failures.
 
 use std::{
     env,
@@ -11,23 +11,23 @@ use std::{
 
 use crate::Outcome;
 
-/// The workspace's root.
+/// The root of the workspace.
 pub(crate) fn root() -> PathBuf {
-    // Asked at run time first: a build that is kept may come from another checkout.
+    // Queried at run time first, because a cached build may come from another checkout.
     let manifest = env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
     manifest.parent().map_or_else(|| manifest.clone(), Path::to_path_buf)
 }
 
-/// The folder of builds.
+/// The target folder.
 pub(crate) fn target_folder() -> PathBuf {
     root().join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
 
-/// The cargo that runs this, in the workspace's root.
+/// The cargo that runs this, in the root of the workspace.
 pub(crate) fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments).current_dir(root());
-    // The variables that describe xtask's own package are not for others.
+    // Variables that describe the package xtask must not be inherited.
     for (name, _) in env::vars_os() {
         let described =
             name.to_str().is_some_and(|name| name.starts_with("CARGO_PKG_") || name == "CARGO_MANIFEST_DIR");
@@ -38,10 +38,10 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
-/// Crates with a build and tests of their own, such as `cargo xtask wheel`; nothing else builds them.
+/// Crates with a separate build and tests, such as `cargo xtask wheel`; nothing else builds them.
 const SEPARATE: &[&str] = &["traceloom-cluster", "traceloom-python"];
 
-/// The arguments that name every crate but the separate ones.
+/// The arguments for all crates except the separate ones.
 pub(crate) fn workspace() -> Vec<&'static str> {
     let excluded = SEPARATE.iter().flat_map(|package| ["--exclude", package]);
     std::iter::once("--workspace").chain(excluded).collect()
@@ -67,12 +67,12 @@ pub(crate) fn succeeds(program: &str, arguments: &[&str]) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// The time since `started`, for people.
+/// The time since `started`, as text.
 pub(crate) fn seconds(started: Instant) -> String {
     format!("{:.1} s", started.elapsed().as_secs_f64())
 }
 
-/// The command as one would type it.
+/// The command as typed in a shell.
 pub(crate) fn show(command: &Command) -> String {
     let program = Path::new(command.get_program());
     let program = program.file_name().unwrap_or(program.as_os_str()).to_string_lossy();
@@ -80,7 +80,7 @@ pub(crate) fn show(command: &Command) -> String {
     std::iter::once(program).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 
-/// What a command prints; its errors are part of the message if it fails.
+/// The output of a command; if it fails, the message contains its errors.
 pub(crate) fn output_of(command: &mut Command) -> Outcome<String> {
     let output = command.output().map_err(|error| format!("{} does not start: {error}", show(command)))?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

@@ -1,4 +1,4 @@
-//! `test`: every test that this machine can run.
+//! `test`: runs every test that this machine can run.
 
 use std::time::Instant;
 
@@ -12,15 +12,15 @@ pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
     name: "test",
     arguments: "[--all | --python | --page | --cluster]",
     help: "\
-Runs all the tests, installing what they need.
+Runs all the tests, and installs what they need.
 
 Needs a Rust toolchain. Everything else that a step needs is installed with apt-get if this runs as
-root; otherwise the step is skipped and named, with the reason. With CI=true a skip is a failure.
+root; otherwise the step is skipped with a message. With CI=true, a skipped step is a failure.
 cargo-nextest is used if it is installed. The first step that fails ends the run.
 
---python, --page and --cluster run one slow step alone, in its own folder below the target folder:
+--python, --page and --cluster run only one slow step, in a separate folder in the target folder:
   --python   the Python package on every CPython of this machine, as `cargo xtask wheel` does
-  --page     the page without a server, which is built for WebAssembly and tried in a browser
+  --page     the page without a server, built for WebAssembly and tested in a browser
   --cluster  a scheduler and executors on this machine; builds Ballista, which takes a quarter of an
              hour the first time
 --all runs everything.",
@@ -32,7 +32,7 @@ struct Step {
     run: fn() -> Outcome,
 }
 
-/// In the order in which they run: the quickest to fail first.
+/// The steps in order, fastest to fail first.
 static STEPS: &[Step] = &[
     Step { name: "rust-tests", run: rust_tests },
     Step { name: "recorder-models", run: recorder_models },
@@ -40,7 +40,7 @@ static STEPS: &[Step] = &[
     Step { name: "fuzz-smoke", run: || fuzz_smoke::smoke(&fuzz_smoke::Plan::default()) },
 ];
 
-/// Steps with a separate, slow build, and the arguments that ask for them.
+/// Steps with a separate, slow build, and their arguments.
 static SLOW_STEPS: &[(&str, Step)] = &[
     ("--python", Step { name: "python-package", run: wheel::check }),
     ("--page", Step { name: "page", run: page_test }),
@@ -75,7 +75,7 @@ fn run(arguments: &[String]) -> Outcome {
     }
     match skipped.len() {
         0 => eprintln!("xtask: all tests passed"),
-        count => eprintln!("xtask: all tests passed but {count} skipped:\n  {}", skipped.join("\n  ")),
+        count => eprintln!("xtask: all tests passed, except {count} skipped:\n  {}", skipped.join("\n  ")),
     }
     Ok(())
 }
@@ -95,7 +95,7 @@ fn rust_tests() -> Outcome {
     run_command(cargo(&["test", "--lib", "--bins", "--tests", "--examples"]).args(workspace()))
 }
 
-/// In the build of all tests, which has the program with everything in it.
+/// In the build of all tests, which has the complete program.
 fn page_test() -> Outcome {
     page::build()?;
     let mut command = cargo(&["test", "--test", "page"]);
@@ -118,7 +118,7 @@ fn cluster_tests() -> Outcome {
     run_command(tests.env("TRACELOOM_PROGRAM", program))
 }
 
-/// Every interleaving of the recorder's ring, and random schedules of what surrounds it. Each needs a build of its own.
+/// Every interleaving of the recorder's ring, and random schedules of the code around it. Each needs a separate build.
 fn recorder_models() -> Outcome {
     for model in ["traceloom_loom", "traceloom_shuttle"] {
         let mut command = cargo(&["test", "--package", "traceloom-record", "--lib"]);

@@ -1,4 +1,4 @@
-//! Programs from the registry of Rust that a subcommand runs, at a version that is known to work.
+//! Programs from crates.io that a subcommand runs, at a version that is known to work.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ pub(crate) struct Tool {
 }
 
 impl Tool {
-    /// The path of the program, which is built if this version is not there yet.
+    /// The path of the program, which is built if this version is not installed yet.
     pub(crate) fn path(&self) -> Outcome<PathBuf> {
         let folder = target_folder().join("tools");
         let place = folder.join(format!("{}-{}", self.name, self.version));

@@ -1,4 +1,4 @@
-//! `wheel`: the Python package, and its tests on every Python of this machine.
+//! `wheel`: builds the Python package and tests it on every Python of this machine.
 
 use std::{
     env, fs,
@@ -17,22 +17,22 @@ pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
     help: "\
 Builds the Python package as a wheel and runs its tests on every CPython from 3.11 on.
 
-The wheel carries the program, and the library that records allocations. All are built quickly and
-without SQL; with --sql the module has SQL too, and with --release all are built as they are shipped,
-which takes long. --program takes a program that is built already. Pythons are those on the path and
-those of pyenv. Each gets an environment in target/python, with what python/requirements-test.txt
-lists. The wheel is left in target/python/wheels. Further arguments go to pytest.",
+The wheel contains the program and the library that records allocations. They are built quickly and
+without SQL; with --sql, the module includes SQL, and with --release, they are built as for a release,
+which takes long. --program uses an already built program. Pythons are searched on the path and in
+pyenv. Each gets an environment in target/python, with the packages of python/requirements-test.txt.
+The wheel is written to target/python/wheels. Further arguments are passed to pytest.",
     run,
 };
 
-/// The Pythons that the package supports, as their programs are called.
+/// The program names of the supported Pythons.
 const PYTHONS: &[&str] = &["3.11", "3.12", "3.13"];
-/// Records the allocations of a program that it is loaded into.
+/// The library that records the allocations of a program.
 const LIBRARY: &str = "libtraceloom_alloc.so";
 /// Builds the wheel.
 const MATURIN: &str = "maturin>=1.16,<2";
 
-/// What the command line asks for.
+/// Options of the command.
 #[derive(Default)]
 struct Options {
     is_release: bool,
@@ -55,7 +55,7 @@ impl Options {
         Ok(options)
     }
 
-    /// The profile of cargo: for the tests, or for shipping.
+    /// The cargo profile: for the tests, or for a release.
     fn profile(&self) -> &'static str {
         if self.is_release { "dist" } else { "wheel" }
     }
@@ -70,7 +70,7 @@ pub(crate) fn check() -> Outcome {
     make(&Options::default()).map(drop)
 }
 
-/// Builds and tests the package for shipping; gives the wheel.
+/// Builds and tests the package for a release; returns the wheel.
 pub(crate) fn release() -> Outcome<PathBuf> {
     make(&Options { is_release: true, has_sql: true, ..Options::default() })
 }
@@ -91,7 +91,7 @@ fn make(options: &Options) -> Outcome<PathBuf> {
     Ok(wheel)
 }
 
-/// The folder of everything that belongs to the package.
+/// The build folder of the package.
 fn folder() -> PathBuf {
     target_folder().join("python")
 }
@@ -112,7 +112,7 @@ fn find(version: &str) -> Option<PathBuf> {
     found.pop()
 }
 
-/// An environment with packages; it is kept, and filled again when `wanted` changes.
+/// An environment with packages, which is cached and rebuilt when `wanted` changes.
 fn environment(name: &str, python: &Path, wanted: &str, packages: &[&str]) -> Outcome<PathBuf> {
     let place = folder().join(name);
     let (filled, bin) = (place.join("filled-with"), place.join("bin"));
@@ -126,7 +126,7 @@ fn environment(name: &str, python: &Path, wanted: &str, packages: &[&str]) -> Ou
     Ok(bin)
 }
 
-/// Builds the program and its library, and puts them where maturin looks for what is not a module.
+/// Builds the program and its library, and copies them to where maturin looks for data files.
 fn carry(options: &Options) -> Outcome {
     let mut command = cargo(&["build", "--locked", "--profile", options.profile()]);
     command.args(["--package", "traceloom-record-alloc-preload"]);
@@ -141,11 +141,11 @@ fn carry(options: &Options) -> Outcome {
     let program = options.program.clone().unwrap_or_else(|| built.join("traceloom"));
     files::remove_folder(&data())?;
     files::copy(&program, &data().join("scripts/traceloom"))?;
-    // From its place, the program finds the library there.
+    // The program finds the library there.
     files::copy(&built.join(LIBRARY), &data().join("data/lib/traceloom").join(LIBRARY))
 }
 
-/// The folder that maturin takes files from; it lives as long as a build.
+/// The folder from which maturin takes files; it exists only during a build.
 fn data() -> PathBuf {
     root().join("python/traceloom.data")
 }

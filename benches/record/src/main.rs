@@ -1,4 +1,4 @@
-//! Prints what a record costs: bursts into rings that are in memory already, with the writer running, the median of many.
+//! Prints the cost of a record: the median of many bursts into rings that are already in memory, while the writer runs.
 
 mod peers;
 
@@ -10,18 +10,18 @@ use traceloom_core::{
 };
 use traceloom_record::{Flight, Recorder, flush, info, span, stats, tick, value};
 
-/// Records of a burst; the ring holds all of them.
+/// Number of records per burst; the ring holds all of them.
 const BURST: u32 = 100_000;
 const BURSTS: usize = 41;
 const RING_BYTES: usize = 8 << 20;
-/// Records of each thread in the sustained run.
+/// Number of records per thread in the sustained run.
 const SUSTAINED: u32 = 5_000_000;
-/// Longest that a record may take where nothing records.
+/// Max time of a record while nothing is being recorded.
 const MAX_OFF_NS: f64 = 1.0;
-/// Times that a record may cost where somebody watches.
+/// Max factor by which a viewer may increase the cost of a record.
 const MAX_WATCHED: f64 = 1.2;
 
-/// Nanoseconds for one call, and for one clock read at the same time on the same processor.
+/// Nanoseconds per call, and per clock read at the same time on the same processor.
 #[derive(Clone, Copy)]
 pub(crate) struct Cost {
     pub(crate) ns: f64,
@@ -34,7 +34,7 @@ impl Cost {
     }
 }
 
-/// Medians of bursts, which take turns with bursts of clock reads; `rest` lets the writer catch up.
+/// Medians of bursts, which alternate with bursts of clock reads; `rest` lets the writer catch up.
 pub(crate) fn cost(mut work: impl FnMut(u32), mut rest: impl FnMut()) -> Cost {
     let mut clock = Vec::new();
     let mut times = Vec::new();
@@ -48,7 +48,7 @@ pub(crate) fn cost(mut work: impl FnMut(u32), mut rest: impl FnMut()) -> Cost {
     Cost { ns: median(times), clock_ns: median(clock) }
 }
 
-/// Nanoseconds of this thread on a processor for one call: what else runs on the machine does not count.
+/// CPU time of this thread per call in nanoseconds, so other programs do not count.
 fn burst(mut work: impl FnMut(u32)) -> f64 {
     let start = thread_time();
     (0..BURST).for_each(&mut work);
@@ -72,7 +72,7 @@ fn median(mut times: Vec<f64>) -> f64 {
     times[times.len() / 2]
 }
 
-/// Prints a cost; false if it is above the bar.
+/// Prints a cost; returns false if it is above the bar.
 pub(crate) fn row(what: &str, cost: Cost, bar: Option<f64>) -> bool {
     let (ratio, met) = (cost.ratio(), bar.is_none_or(|bar| cost.ratio() <= bar));
     let verdict = bar.map(|bar| format!("bar {bar:.1}  {}", verdict(met))).unwrap_or_default();
@@ -80,7 +80,7 @@ pub(crate) fn row(what: &str, cost: Cost, bar: Option<f64>) -> bool {
     met
 }
 
-/// Prints nanoseconds that have a bar of their own.
+/// Prints nanoseconds with a separate bar.
 pub(crate) fn row_ns(what: &str, ns: f64, bar: f64) -> bool {
     println!("  {what:<44} {ns:>8.2} ns            bar {bar} ns  {}", verdict(ns <= bar));
     ns <= bar
@@ -141,7 +141,7 @@ fn run() -> Result<bool> {
     Ok(met)
 }
 
-/// What a viewer costs the program: the same bursts before and after it comes.
+/// The cost of a viewer for the program: the same bursts before and after it connects.
 #[cfg(unix)]
 fn watched(socket: &std::path::Path) -> Result<bool> {
     let guard = Recorder::new().serve(&socket.to_string_lossy()).ring_bytes(RING_BYTES).preallocate(1).start()?;
@@ -183,7 +183,7 @@ fn watched(_: &std::path::Path) -> Result<bool> {
     Ok(true)
 }
 
-/// As fast as the writer can, with nothing lost.
+/// At the speed of the writer, without losses.
 fn sustained(path: &std::path::Path) -> Result<()> {
     println!("Sustained, blocking policy, 1 MiB rings, two ints per entry");
     for threads in [1u32, 4] {

@@ -13,7 +13,7 @@ use tracing_subscriber::layer::SubscriberExt;
 
 use crate::{cost, row, row_ns};
 
-/// A subscriber that does nothing: what `tracing` itself costs.
+/// A subscriber that does nothing, to measure the cost of `tracing` itself.
 struct Empty;
 
 impl Subscriber for Empty {
@@ -38,7 +38,7 @@ fn tracing_span() {
     let _entered = span.enter();
 }
 
-/// Spans through our subscriber: at most 30 ns above an empty one.
+/// Spans through our subscriber, which may cost at most 30 ns more than an empty one.
 pub(crate) fn tracing(profile: &Path) -> Result<bool> {
     let empty = with_default(Empty, || cost(|_| tracing_span(), || ()));
     row("tracing span, empty subscriber", empty, None);
@@ -54,17 +54,17 @@ pub(crate) fn tracing(profile: &Path) -> Result<bool> {
     Ok(met)
 }
 
-/// Takes the spans of fastrace, which records nothing while it has no reporter.
+/// A reporter for fastrace, which records nothing without one.
 struct Nobody;
 
 impl fastrace::collector::Reporter for Nobody {
     fn report(&mut self, _: Vec<fastrace::collector::SpanRecord>) {}
 }
 
-/// fastrace keeps no more local spans than about 4000 for one parent.
+/// fastrace keeps at most about 4000 local spans per parent.
 const SPANS_OF_A_PARENT: u32 = 1000;
 
-/// What others take for a span.
+/// The cost of a span in other recorders.
 pub(crate) fn others(folder: &Path) {
     puffin::set_scopes_on(true);
     let puffin = cost(
@@ -88,7 +88,7 @@ pub(crate) fn others(folder: &Path) {
     let mut parent = None;
     let span = |at: u32| {
         if at.is_multiple_of(SPANS_OF_A_PARENT) {
-            // The guard before its span.
+            // The guard must be dropped before its span.
             drop(parent.take());
             let root = fastrace::Span::root("root", fastrace::collector::SpanContext::random());
             parent = Some((root.set_local_parent(), root));

@@ -1,4 +1,4 @@
-//! The table of README.md that compares the program with the tools of the formats.
+//! The table of README.md that compares the program with the formats' own tools.
 
 use std::{
     fs,
@@ -14,18 +14,18 @@ use crate::{
 
 const START: &str = "<!-- speed: `cargo xtask bench --readme` writes this table -->\n";
 const END: &str = "<!-- /speed -->";
-/// Runs of each command; the median counts.
+/// Number of runs of each command; the median counts.
 const RUNS: usize = 5;
-/// How often a sample is merged with itself, and the result with itself, to make a file that takes a while.
+/// How often a sample is merged with itself, and the result with itself, to get a large file.
 const COPIES: [usize; 2] = [200, 10];
 
-/// A job that a tool of a registry and the program both do.
+/// A job that both a tool from a registry and the program can do.
 struct Job {
     format: &'static str,
     sample: &'static str,
-    /// For people: the tool, and what it does here.
+    /// Label: the tool, and what it does here.
     tool: &'static str,
-    /// The command of the tool for a file, or why it cannot run.
+    /// The command of the tool for a file, or why it is not available.
     command: fn(&Path) -> Outcome<Command>,
     /// The verb that does the same.
     verb: &'static [&'static str],
@@ -79,7 +79,7 @@ fn wtf(file: &Path) -> Outcome<Command> {
     Ok(command)
 }
 
-/// Measures, and replaces the table.
+/// Measures and replaces the table.
 pub(super) fn write(program: Option<&String>) -> Outcome {
     let program = match program {
         Some(program) => std::path::absolute(program).map_err(failed(Path::new(program)))?,
@@ -107,7 +107,7 @@ fn table(program: &Path) -> Outcome<String> {
         let mut theirs = match (job.command)(&file) {
             Ok(command) => command,
             Err(reason) => {
-                eprintln!("xtask: {} is left out: {reason}", job.format);
+                eprintln!("xtask: skipped {}: {reason}", job.format);
                 continue;
             }
         };

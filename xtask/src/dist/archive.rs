@@ -1,11 +1,11 @@
-//! The archive: the tree of a release as a tar, with nothing in it that differs between two builds.
+//! The archive: the tree of a release as a reproducible tar file.
 
 use std::path::{Path, PathBuf};
 
 use super::{Release, VERSION};
 use crate::{Outcome, files, process::gzip};
 
-/// Size of a header, and what files are padded to.
+/// Size of a header, to which files are also padded.
 const BLOCK: usize = 512;
 
 pub(super) fn make(release: &Release) -> Outcome<PathBuf> {
@@ -23,13 +23,13 @@ pub(super) fn make(release: &Release) -> Outcome<PathBuf> {
     Ok(file)
 }
 
-/// Programs may be run; everything may be read.
+/// Programs are executable; everything is readable.
 pub(super) fn mode(path: &str) -> u32 {
     let is_program = path.starts_with("bin/") || Path::new(path).extension().is_some_and(|it| it == "so");
     if is_program { 0o755 } else { 0o644 }
 }
 
-/// The head of a file, as POSIX describes `ustar`.
+/// The `ustar` header of a file, as in POSIX.
 struct Entry {
     name: String,
     mode: u32,

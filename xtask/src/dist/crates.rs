@@ -1,4 +1,4 @@
-//! The packages for the registry of Rust.
+//! The packages for crates.io.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use crate::{
     process::{cargo, root, run, target_folder},
 };
 
-/// Packs every crate that is published; builds from the packages what builds in a minute.
+/// Packages every published crate, and builds the fast ones from the packages.
 pub(super) fn make(release: &Release) -> Outcome {
     let published = published()?;
     let names = |packages: &[String]| packages.iter().flat_map(|name| ["--package".into(), name.clone()]).collect();
@@ -25,7 +25,7 @@ pub(super) fn make(release: &Release) -> Outcome {
     package(&light, &[])
 }
 
-/// Crates without Arrow and SQL. The others are built by `cargo publish`, which takes an hour of CPU time.
+/// Crates without Arrow and SQL. `cargo publish` builds the others, which takes an hour of CPU time.
 const LIGHT: &[&str] = &[
     "traceloom-cnanolog",
     "traceloom-core",

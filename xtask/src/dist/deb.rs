@@ -18,7 +18,7 @@ pub(super) fn make(release: &Release) -> Outcome<PathBuf> {
     files::remove_folder(&stage)?;
     let usr = stage.join("usr");
     files::copy_folder(&release.tree, &usr)?;
-    // Where Debian's zsh looks for the completions of packages.
+    // Debian's zsh looks for the completions of packages here.
     let zsh = usr.join("share/zsh");
     fs::rename(zsh.join("site-functions"), zsh.join("vendor-completions")).map_err(failed(&zsh))?;
     files::write(&usr.join("share/doc/traceloom/copyright"), COPYRIGHT)?;
@@ -27,7 +27,7 @@ pub(super) fn make(release: &Release) -> Outcome<PathBuf> {
     files::write(&stage.join("DEBIAN/control"), control(architecture, size, &depends(&usr)?))?;
     let file = release.file(&format!("traceloom_{VERSION}_{architecture}.deb"));
     let mut command = Command::new("dpkg-deb");
-    // One thread: with more, the bytes depend on how many there are.
+    // One thread, because otherwise the bytes depend on the number of threads.
     command.args(["--build", "--root-owner-group", "-Zxz", "--threads-max=1"]).arg(&stage).arg(&file);
     run(command.env("SOURCE_DATE_EPOCH", release.epoch.to_string()))?;
     files::remove_folder(&stage)?;
@@ -66,7 +66,7 @@ Description: reads, repairs, queries and shows traces of five profilers
     )
 }
 
-/// Debian's name of a processor.
+/// Debian's name of an architecture.
 fn architecture(target: &str) -> Outcome<&'static str> {
     match target.split('-').next() {
         Some("x86_64") => Ok("amd64"),
@@ -75,7 +75,7 @@ fn architecture(target: &str) -> Outcome<&'static str> {
     }
 }
 
-/// Sets the modes; gives the size of all files.
+/// Sets the file modes; returns the size of all files.
 fn permissions(folder: &Path, usr: &Path) -> Outcome<u64> {
     let mut size = 0;
     for path in files::list(folder)? {
@@ -98,7 +98,7 @@ fn set_mode(path: &Path, _: u32) -> Outcome {
     Err(format!("{}: Debian packages are made on Linux", path.display()))
 }
 
-/// The oldest C library that has every function that the program and the libraries call.
+/// The oldest version of the C library that has all functions used by the program and the libraries.
 fn depends(usr: &Path) -> Outcome<String> {
     let mut minor = 17;
     for path in files::walk(usr)? {

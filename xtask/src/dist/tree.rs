@@ -1,4 +1,4 @@
-//! What is installed, laid out under a prefix: program, manual pages, completions, libraries, headers.
+//! The installed files under a prefix: program, manual pages, completions, libraries, headers.
 
 use std::{path::Path, process::Command};
 
@@ -8,7 +8,7 @@ use crate::{
     process::{gzip, output_of, root, run},
 };
 
-/// Completion scripts: shell, and where it looks for them.
+/// Completion scripts: shell, and path.
 const COMPLETIONS: &[(&str, &str)] = &[
     ("bash", "share/bash-completion/completions/traceloom"),
     ("zsh", "share/zsh/site-functions/_traceloom"),
@@ -36,7 +36,7 @@ pub(super) fn fill(release: &Release, program: &Path) -> Outcome {
         files::copy(&root().join(text), &tree.join("share/doc/traceloom").join(text))?;
     }
     if release.target.contains("linux") {
-        // They are loaded by programs of this machine, so its C library is theirs.
+        // The libraries are loaded by dynamically linked programs, so they use the C library of the machine.
         let build = release.folder.join("build");
         run(release.reproducible(native::build().arg("--target-dir").arg(&build)))?;
         native::lay_out(&build.join("release"), tree)?;
@@ -44,14 +44,14 @@ pub(super) fn fill(release: &Release, program: &Path) -> Outcome {
     Ok(())
 }
 
-/// The verbs that the help of the program lists.
+/// The verbs listed in the help of the program.
 fn verbs(help: &str) -> Vec<String> {
     let section = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
     let names = section.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
     names.filter(|name| !name.is_empty() && *name != "help").map(str::to_owned).collect()
 }
 
-/// Whether a program needs no library of the system: it names no interpreter for itself.
+/// Whether a program is statically linked, which means that it names no interpreter.
 pub(super) fn is_static(program: &Path) -> Outcome<bool> {
     let bytes = files::read(program)?;
     let head = bytes.get(..4096).unwrap_or(&bytes);

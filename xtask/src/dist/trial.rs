@@ -1,4 +1,4 @@
-//! Tries the files of a release where nothing of this machine is: no variables, no libraries, no other folder.
+//! Tests the files of a release in isolation: no environment variables, no libraries, no other folders of this machine.
 
 use std::{
     env, fs,
@@ -46,7 +46,7 @@ pub(super) fn deb(release: &Release, package: &Path, base: Option<&Path>) -> Out
     place.leave(package)
 }
 
-/// A folder that is the root of a system.
+/// A folder that is used as a root file system.
 struct Place {
     root: PathBuf,
 }
@@ -69,7 +69,8 @@ impl Place {
         Ok(path)
     }
 
-    /// A command that sees this folder as its root, if the system allows that, and no variable of this machine.
+    /// A command with this folder as its root, if the system allows it, and without environment variables of this
+    /// machine.
     fn command(&self, program: &str) -> Command {
         if succeeds("unshare", &["--map-root-user", "true"]) {
             let mut command = Command::new("unshare");
@@ -79,7 +80,7 @@ impl Place {
         }
         let mut command = Command::new(self.root.join(program));
         command.current_dir(self.root.join("trial")).env_clear();
-        // Windows starts no program without the first, and makes temporary files where the second says.
+        // Windows cannot start programs without the first variable, and uses the second for temporary files.
         command.envs(env::var_os("SystemRoot").map(|folder| ("SystemRoot", folder)));
         command.env("TMP", self.root.join("tmp"));
         command
@@ -92,7 +93,7 @@ impl Place {
         let samples = files::list(&self.root.join("trial"))?;
         let samples: Vec<_> = samples.iter().filter_map(|sample| sample.file_name()).collect();
         if samples.len() < 5 {
-            return Err(format!("the demo wrote {} samples only", samples.len()));
+            return Err(format!("the demo wrote only {} samples", samples.len()));
         }
         run(self.command(program).arg("check").args(&samples))?;
         let sql = "select count(*) as spans from spans";
@@ -100,7 +101,7 @@ impl Place {
         Ok(())
     }
 
-    /// Copies the C library, if the program needs it and the system does not have it.
+    /// Copies the C library if the program needs it and the root file system lacks it.
     fn add_libraries(&self, program: &Path) -> Outcome {
         if !cfg!(target_os = "linux") || super::tree::is_static(program)? {
             return Ok(());
@@ -126,7 +127,7 @@ fn libraries(listed: &str) -> impl Iterator<Item = &str> {
     listed.split_whitespace().filter(|word| word.starts_with('/'))
 }
 
-/// A C program that is built with what pkg-config says records itself.
+/// Builds a C program with the flags of pkg-config, and checks that it records itself.
 fn links(prefix: &Path, folder: &Path) -> Outcome {
     let mut flags = Command::new("pkg-config");
     flags.args(["--cflags", "--libs", "traceloom-record"]).env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"));

@@ -1,19 +1,19 @@
-//! How much each target runs: the same each time for the tests, or something new for as long as one likes.
+//! How much each target runs: the same inputs every time for the tests, or new ones for any length of time.
 
-/// What a target gets to do.
+/// The effort for a target.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Effort {
-    /// The same inputs each time, made of the fixtures alone.
+    /// The same inputs every time, derived only from the fixtures.
     Fixed,
-    /// Other inputs each time for so many seconds, made of what earlier runs have learnt too.
+    /// Different inputs every time for this many seconds, also derived from the corpus of earlier runs.
     Seconds(u32),
 }
 
-/// Any number will do, as long as it stays: another one is another test.
+/// Any fixed number; another seed would be another test.
 const SEED: u32 = 5;
-/// Where a machine is so slow that the runs take longer, it does fewer of them.
+/// Time limit; a slow machine does fewer runs.
 const MAX_SECONDS: u32 = 60;
-/// Two to five seconds of a processor each.
+/// Number of runs per target, for two to five seconds of CPU time each.
 const RUNS: &[(&str, u32)] = &[
     ("analysis", 1_500),
     ("cnanolog_edit", 2_000),
@@ -50,25 +50,25 @@ const RUNS: &[(&str, u32)] = &[
     ("wtf_rewrite", 7_500),
     ("wtf_tables", 2_500),
 ];
-/// For a target that nobody has measured.
+/// For targets that were not measured.
 const OTHER_RUNS: u32 = 5_000;
 
 impl Effort {
-    /// What to tell libFuzzer.
+    /// The arguments for libFuzzer.
     pub(super) fn arguments(self, target: &str) -> Vec<String> {
         match self {
             Self::Fixed => vec![
                 format!("-seed={SEED}"),
                 format!("-runs={}", runs(target)),
                 format!("-max_total_time={MAX_SECONDS}"),
-                // Mutations would be made of values that were compared, and some of those are addresses.
+                // Mutations would use compared values, and some of those are addresses.
                 "-use_cmp=0".into(),
             ],
             Self::Seconds(seconds) => vec![format!("-max_total_time={seconds}")],
         }
     }
 
-    /// Whether a target begins with what it has learnt before, and adds to it.
+    /// Whether a target uses and extends the corpus of earlier runs.
     pub(super) fn learns(self) -> bool {
         self != Self::Fixed
     }
@@ -81,7 +81,7 @@ impl Effort {
         }
     }
 
-    /// Whether a run of so many inputs was ended by the clock, which makes it a different one on each machine.
+    /// Whether a run of this many inputs ended because of the time limit, so that it differs between machines.
     pub(super) fn is_short(self, target: &str, inputs: &str) -> bool {
         self == Self::Fixed && inputs.parse().is_ok_and(|inputs: u32| inputs < runs(target))
     }

@@ -1,4 +1,4 @@
-//! Runs one target under libFuzzer and understands what it says.
+//! Runs one target under libFuzzer and parses its output.
 
 use std::{
     collections::VecDeque,
@@ -20,14 +20,14 @@ pub(super) struct Target<'a> {
     pub(super) fuzz: &'a Path,
 }
 
-/// Far above what the targets' own limits allow, far below what a machine has.
+/// Memory limit in MB; far above the limits of the targets, far below the memory of a machine.
 const MEMORY_MB: u32 = 512;
-/// A run over the longest input takes milliseconds.
+/// Time limit per input in seconds; the longest input takes milliseconds.
 const RUN_SECONDS: u32 = 10;
-/// Longer than any single record, short enough to be fast.
+/// Max length of an input; longer than any single record, short enough to be fast.
 const LONGEST_INPUT: u32 = 64 << 10;
 
-/// Runs a target; an error names the input that broke it.
+/// Runs a target; an error names the failing input.
 pub(super) fn run(target: &Target<'_>, effort: Effort) -> Outcome {
     let mut command = command(target, effort)?;
     eprintln!("xtask: fuzzing {} {}", target.name, effort.describe(target.name));
@@ -73,7 +73,7 @@ fn command(target: &Target<'_>, effort: Effort) -> Outcome<Command> {
     Ok(command)
 }
 
-/// Writes the names of the seeds to a file: there may be too many for a command line.
+/// Writes the names of the seeds to a file, because there may be too many for a command line.
 fn seed_list(target: &Target<'_>) -> Outcome<Option<PathBuf>> {
     let format = target.name.split('_').next().unwrap_or(target.name);
     let folders = seeds::folders(&target.fuzz.with_file_name("fixtures"), format);
@@ -87,7 +87,7 @@ fn seed_list(target: &Target<'_>) -> Outcome<Option<PathBuf>> {
     Ok(Some(list))
 }
 
-/// What libFuzzer said.
+/// The output of libFuzzer.
 #[derive(Default)]
 struct Log {
     first_coverage: Option<u64>,
@@ -140,14 +140,16 @@ impl Log {
             self.statistic("peak_rss_mb"),
         );
         if effort.is_short(name, inputs) {
-            eprintln!("xtask: {name}: the time was up before all of its inputs were run");
+            eprintln!("xtask: {name}: the time limit was reached before all inputs were run");
         }
     }
 
     fn failure(&self, target: &Target<'_>, status: &str) -> String {
         match &self.reproducer {
-            Some(path) => format!("{} broke on {path}; again: {} {path}", target.name, target.program.display()),
-            None => format!("{} ended with {status} and left no input behind", target.name),
+            Some(path) => {
+                format!("{} failed on {path}; to reproduce: {} {path}", target.name, target.program.display())
+            }
+            None => format!("{} ended with {status} without a failing input", target.name),
         }
     }
 }

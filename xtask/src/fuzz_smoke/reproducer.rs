@@ -1,8 +1,8 @@
-//! The input that broke a target, as text: a log is all that is left of some machines.
+//! The failing input of a target as text, because some CI machines keep only the log.
 
 use std::{fs, path::Path};
 
-/// Longer ones are not shown: who reads the log has other things to find there, too.
+/// Max size of an input that is shown in the log.
 const MAX_BYTES: usize = 16 << 10;
 const LINE_BYTES: usize = 75;
 const _: () = assert!(LINE_BYTES.is_multiple_of(3), "a line before the last would be padded");
@@ -12,7 +12,7 @@ pub(super) fn show(path: &Path) -> String {
     match fs::read(path) {
         Ok(bytes) if bytes.len() <= MAX_BYTES => {
             let lines: Vec<String> = bytes.chunks(LINE_BYTES).map(base64).collect();
-            format!("the input has {} bytes; `base64 -d` makes it of this:\n{}", bytes.len(), lines.join("\n"))
+            format!("the input has {} bytes; decode it with `base64 -d`:\n{}", bytes.len(), lines.join("\n"))
         }
         Ok(bytes) => format!("the input has {} bytes, too many to be shown", bytes.len()),
         Err(error) => format!("{}: {error}", path.display()),

@@ -5,8 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The folders of a format, sorted: its own, and that of a dialect within its sibling's. A target that is named after no
-/// format takes any of them.
+/// The fixture folders of a format, sorted: its own folder, and the folder of a dialect inside a related format. A
+/// target that is not named after a format uses all of them.
 pub(super) fn folders(fixtures: &Path, format: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(fixtures).into_iter().flatten().flatten();
     let all: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
@@ -36,7 +36,7 @@ pub(super) fn below(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A golden is named like its trace, up to the first dot; a format may well have JSON traces, which stand alone.
+/// A golden has the name of its trace up to the first dot; a JSON file without such a trace is itself a trace.
 fn is_trace(path: &Path, siblings: &[PathBuf]) -> bool {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("md" | "txt") => false,

@@ -1,4 +1,4 @@
-//! Links lead somewhere, the guide lists all of its pages, and the reference is what the program says.
+//! Links are valid, the guide lists all of its pages, and the reference matches the program.
 
 use std::{
     collections::BTreeSet,
@@ -28,7 +28,7 @@ fn read(path: &Path) -> String {
     files::read_text(path).expect("a page is text")
 }
 
-/// The anchors that Markdown viewers make of the headings.
+/// The anchors that Markdown viewers generate from the headings.
 fn anchors(page: &str) -> BTreeSet<String> {
     let mut is_code = false;
     let mut anchors = BTreeSet::new();

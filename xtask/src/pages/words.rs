@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::{prose, tests::pages};
 use crate::{files, process::root};
 
-/// Phrases that read as if translated, and what to write instead. A phrase stands between spaces or punctuation.
+/// Phrases that read as if translated, and their replacements. A phrase is delimited by spaces or punctuation.
 const REPLACED: &[(&str, &str)] = &[
     ("all alike", "the same"),
     ("anew", "again, from scratch"),
@@ -50,7 +50,7 @@ const REPLACED: &[(&str, &str)] = &[
     ("who asks", "if you query"),
     ("whoever", "if somebody"),
 ];
-/// Phrases that messages may not have either.
+/// Phrases that messages must not contain.
 const IN_MESSAGES: &[&str] = &[
     "anew",
     "are no",
@@ -124,10 +124,10 @@ fn messages_use_the_words_of_the_project() {
             continue;
         }
         let text = files::read_text(&path).expect("source is text");
-        // Tests explain themselves to developers only.
+        // Messages of tests are only for developers.
         let messages = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
         for (number, line) in messages.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//")) {
-            // Every second part stands between quotation marks; what spans lines is left to the reader.
+            // Every second part is between quotation marks; strings that span lines are not checked.
             let strings = line.split('"').skip(1).step_by(2).collect::<Vec<_>>().join(" ").to_lowercase();
             for phrase in IN_MESSAGES.iter().filter(|phrase| contains(&strings, phrase)) {
                 found.push(format!("{}:{}: `{phrase}`", path.display(), number + 1));
@@ -137,7 +137,7 @@ fn messages_use_the_words_of_the_project() {
     assert!(found.is_empty(), "{} phrases:\n{}", found.len(), found.join("\n"));
 }
 
-/// Everything that people write: sources, pages and scripts.
+/// All texts written by people: sources, pages and scripts.
 fn texts() -> Vec<PathBuf> {
     let mut texts = files::list(&root()).expect("the root is there");
     for folder in ["benches", "crates", "docs", "fuzz/fuzz_targets", "fuzz/src", "python", "xtask"] {
