@@ -40,11 +40,11 @@ export interface Tone {
   css: string;
   /** The color of text that can be read on it. */
   text: string;
-  /** As pixels: 0xAABBGGRR. */
+  /** As a pixel: 0xAABBGGRR. */
   pixel: number;
 }
 
-/** How a bar looks: by itself, next to a selection, and next to what was searched for. */
+/** The colors of a bar: normal, next to a selection, and next to search results. */
 export interface Paint extends Tone {
   soft: Tone;
   faint: Tone;
@@ -72,7 +72,7 @@ export function producers(argb: number): Rgb {
   return [(argb >>> 16) & 255, (argb >>> 8) & 255, argb & 255];
 }
 
-/** A color that follows from a text and never changes. */
+/** A color that is derived from a text and never changes. */
 export function stable(text: string, isDark: boolean): Rgb {
   let hash = 2166136261;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 16777619);
@@ -89,11 +89,11 @@ export function fromHsl(hue: number, saturation: number, lightness: number): Rgb
   return [part(0), part(8), part(4)];
 }
 
-/** The color of a change between -1, which is less, and 1, which is more: blue and red, which all eyes distinguish. */
+/** The color of a change from -1 (less, blue) to 1 (more, red), which color-blind people can distinguish. */
 export function ofChange(change: number, isDark: boolean): Rgb {
   const same: Rgb = isDark ? [74, 82, 94] : [222, 226, 232];
   const end: Rgb = change > 0 ? (isDark ? [214, 69, 65] : [224, 72, 66]) : isDark ? [56, 128, 220] : [66, 140, 230];
-  // Small changes are visible too.
+  // Small changes are visible as well.
   const share = Math.sqrt(Math.abs(change));
   return same.map((part, at) => Math.round(part + ((end[at] ?? part) - part) * share)) as Rgb;
 }

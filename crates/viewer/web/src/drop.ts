@@ -1,12 +1,12 @@
-// Files that are dropped on the page.
+// Handles files that are dropped on the page.
 
 import { send } from "./api";
 import { byId } from "./widgets/dom";
 
-/** What opens files. */
+/** Opens files. */
 export type Opener = (files: Iterable<File>) => void;
 
-/** Opens files; `done` is called when one is read or on the server. */
+/** Opens files; `done` is called when a file is read or uploaded. */
 export function opener(done: () => void, fail: (message: string) => void): Opener {
   return (files) => {
     for (const file of files) {
@@ -15,7 +15,7 @@ export function opener(done: () => void, fail: (message: string) => void): Opene
   };
 }
 
-/** Opens files that are dropped. */
+/** Opens dropped files. */
 export function acceptDrops(open: Opener): void {
   const shade = byId("shade");
   let depth = 0;
@@ -34,7 +34,7 @@ export function acceptDrops(open: Opener): void {
   });
 }
 
-/** Why a file was not opened; the server may name it already. */
+/** Why a file was not opened; the message of the server may already contain its name. */
 function reasonOf(name: string, error: unknown): string {
   const reason = error instanceof Error ? error.message : String(error);
   return reason.includes(name) ? reason : `${name}: ${reason}`;

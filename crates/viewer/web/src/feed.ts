@@ -1,25 +1,25 @@
-// Asks the server what is new, and brings the view to where it should be.
+// Polls the server for changes, and sets the initial view.
 
 import { ask, Gone } from "./api";
 import type { Linking } from "./linking";
 import { look, lookAtFirst, store } from "./store";
 import { carried, isLive, isLoading } from "./store/state";
 
-/** Names that one answer has, at most. */
+/** Max number of names per answer. */
 const BLOCK = 50_000;
 
 export interface FeedEvents {
-  /** The server cannot be asked, or can again. */
+  /** The server became unreachable, or reachable again. */
   lost(reason: string): void;
-  /** Everything is read and in view; whether a link said how. */
+  /** Everything is loaded and in view; the argument says whether a link set the view. */
   placed(isRestored: boolean): void;
 }
 
 export class Feed {
-  /** What the view waits for: all that is read, and the view of the link; nothing if it is where it should be. */
+  /** What the view waits for: all loaded data, or the view of the link; nothing if the view is final. */
   private awaited: "link" | "all" | null = "link";
   private isPlacing = false;
-  /** The user moved the view while it waited: it stays there. */
+  /** The user moved the view meanwhile, so it stays there. */
   private hasMoved = false;
   private hasOffsets = false;
   private timer = 0;
@@ -38,13 +38,13 @@ export class Feed {
     );
   }
 
-  /** A trace was added: all of it is shown when it is read. */
+  /** A trace was added; all of it is shown when it is loaded. */
   added(): void {
     [this.awaited, this.hasMoved] = ["all", false];
     void this.poll();
   }
 
-  /** Asks what is new, and asks again after a while. */
+  /** Polls for changes, repeatedly. */
   async poll(): Promise<void> {
     clearTimeout(this.timer);
     let pause = 1500;
@@ -79,16 +79,16 @@ export class Feed {
     if (wasLoading && !isLoading(store.state)) {
       for (let from = 0; from < store.state.names.count; from += BLOCK) await addNames(from);
     }
-    // A trace without times has no view to wait for, but panels to come back to.
+    // A trace without times has no view to wait for, but panels to restore.
     if (this.awaited && (answer.from_ns !== null || !isLoading(store.state))) this.place();
   }
 
-  /** While a trace loads the view follows it, unless the user moves it; then it is as the link wants it. */
+  /** While a trace is loading, the view follows it unless the user moves the view; then the view of the link is set. */
   private place(): void {
     const { view } = store.state;
     this.isPlacing = true;
     const isRestored = !isLoading(store.state) && this.awaited === "link" && this.linking.restore();
-    // A view that nothing changed is not set again: who follows a live trace would take that for a hand.
+    // An unchanged view is not set again, because following a live trace would stop as if the user had moved the view.
     if (this.hasMoved && isRestored) look(view.from, view.to);
     else if (!this.hasMoved && !isRestored && !isLive(store.state)) lookAtFirst();
     this.isPlacing = false;

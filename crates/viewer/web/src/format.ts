@@ -1,4 +1,4 @@
-// Times, sizes and counts as people read them.
+// Human-readable times, sizes and counts.
 
 const UNITS: [number, string][] = [
   [1e9, "s"],
@@ -7,7 +7,7 @@ const UNITS: [number, string][] = [
   [1, "ns"],
 ];
 
-/** A duration in the unit that fits it. */
+/** A duration in a suitable unit. */
 export function duration(ns: number | null | undefined): string {
   if (ns === null || ns === undefined) return "still open";
   const size = Math.abs(ns);
@@ -16,7 +16,7 @@ export function duration(ns: number | null | undefined): string {
   return `${trim(ns / scale)} ${unit}`;
 }
 
-/** Minutes, hours or days: nobody counts in thousands of seconds. */
+/** Minutes, hours or days, for long durations. */
 function long(ns: number): string {
   const minutes = ns / 60e9;
   if (Math.abs(minutes) < 120) return `${trim(minutes)} min`;
@@ -28,7 +28,7 @@ function trim(value: number): string {
   return value.toFixed(digits).replace(/\.?0+$/, "");
 }
 
-/** A point in time, in the unit that fits it; exact to the step, or to the nanosecond. */
+/** A point in time in a suitable unit, exact to the step or to the nanosecond. */
 export function moment(ns: number, stepNs = 0): string {
   const size = Math.abs(ns);
   const [scale, unit] = UNITS.find(([scale]) => size >= scale) ?? [1, "ns"];
@@ -37,14 +37,14 @@ export function moment(ns: number, stepNs = 0): string {
   return `${stepNs === 0 && digits > 0 ? text.replace(/\.?0+$/, "") : text} ${unit}`;
 }
 
-/** A point in time in seconds, all with the same number of digits: for lists. */
+/** A point in time in seconds with a fixed number of digits, for lists. */
 export function seconds(ns: number): string {
   return `${(ns / 1e9).toFixed(9)} s`;
 }
 
 const CLOCK_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
 
-/** The distance of ticks on a ruler: at least so many nanoseconds, and easy to count with. */
+/** The distance of ticks on a ruler: a round number of at least this many nanoseconds. */
 export function tickStep(least: number): number {
   if (least >= 1e9) {
     const step = CLOCK_STEPS.find((seconds) => seconds * 1e9 >= least);
@@ -54,13 +54,13 @@ export function tickStep(least: number): number {
   return Math.max(1, roundUp(least));
 }
 
-/** To 1, 2 or 5 times a power of ten. */
+/** Rounds up to 1, 2 or 5 times a power of ten. */
 function roundUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   return power * ([1, 2, 5].find((step) => step * power >= value * (1 - 1e-9)) ?? 10);
 }
 
-/** A tick of a ruler: in the unit that people count in this far from the start. */
+/** The label of a tick, in a unit suitable for the distance from the start. */
 export function tick(ns: number, step: number, furthest: number): string {
   if (furthest >= 60e9 && step >= 1e9) return clock(ns);
   const [scale, unit] = UNITS.find(([scale]) => furthest >= scale && scale >= 1e3) ?? [1, "ns"];
@@ -68,7 +68,7 @@ export function tick(ns: number, step: number, furthest: number): string {
   return `${(ns / scale).toFixed(Math.min(digits, 12)).replace(/^-(0(?:\.0+)?)$/, "$1")} ${unit}`;
 }
 
-/** Minutes and seconds, with hours and days where there are any. */
+/** Minutes and seconds, with hours and days if needed. */
 function clock(ns: number): string {
   const sign = ns < 0 ? "-" : "";
   const whole = Math.round(Math.abs(ns) / 1e9);
@@ -93,7 +93,7 @@ export function wallClock(unixOriginNs: string, ns: number): string {
   return `${date.toISOString().slice(0, 19).replace("T", " ")}.${fraction} UTC`;
 }
 
-/** A value with as many digits as can be distinguished. */
+/** A value with a suitable number of digits. */
 export function figure(value: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 1e15) return value.toLocaleString("en-US");
   return Number(value.toPrecision(6)).toString();
@@ -123,7 +123,7 @@ export function share(part: number, whole: number): string {
 
 const FACTORS: Record<string, number> = { ns: 1, us: 1e3, µs: 1e3, ms: 1e6, s: 1e9, m: 60e9, h: 3600e9 };
 
-/** Reads `1.5s`, `250ms`; a number alone is seconds. */
+/** Parses `1.5s`, `250ms`; a number without a unit means seconds. */
 export function parseTime(text: string): number | null {
   const match = /^\s*(-?[\d.]+)\s*(ns|us|µs|ms|s|m|h)?\s*$/.exec(text);
   const value = Number(match?.[1]);

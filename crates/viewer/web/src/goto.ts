@@ -24,7 +24,7 @@ export function goto(dialog: HTMLDialogElement): void {
   });
 }
 
-/** How a time is asked for. */
+/** Options of the dialog that asks for a time. */
 export interface TimeQuestion {
   title: string;
   label: string;
@@ -34,7 +34,7 @@ export interface TimeQuestion {
   note?: string;
   /** Shown if the text is not a time. */
   mistake: string;
-  /** What else can be chosen. */
+  /** Other choices. */
   more?: HTMLElement[];
   take(ns: number): void;
 }

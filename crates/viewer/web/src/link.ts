@@ -1,4 +1,4 @@
-// The page as a link: what an address keeps, and what comes back from it. A link may hold anything.
+// Saves the page as a link and restores it. A link is untrusted and may contain anything.
 
 import { EVENT } from "./api";
 import type { PanelId } from "./store/panels";
@@ -11,7 +11,7 @@ export interface Linked {
   panel: string;
   range: [number, number] | null;
   tracks: readonly number[] | null;
-  /** The span or the event that is selected; `ts` is for an event. */
+  /** The selected span or event; `ts` is for an event. */
   place: (Place & { ts?: number }) | null;
   folded: number[];
   groups: string[];
@@ -22,15 +22,15 @@ export interface Linked {
   sort: string;
   isCompact: boolean;
   scroll: number;
-  /** How high the panels are. */
+  /** Height of the panels. */
   height: number | null;
-  /** How far each trace is moved on the axis. */
+  /** Offset of each trace on the axis. */
   offsets: number[];
-  /** What each panel wants to find again, by its id. */
+  /** The saved state of each panel, by its id. */
   panels: Readonly<Record<string, unknown>>;
 }
 
-/** What a link keeps of the page. */
+/** The part of the page state that a link saves. */
 export function linkTo(state: PageState): Linked {
   const { server, names, view, selection, tracks } = state;
   const { name, range, place, event } = selection;
@@ -58,12 +58,12 @@ export function linkTo(state: PageState): Linked {
   };
 }
 
-/** The fragment of an address. */
+/** The link as a URL fragment. */
 export function written(link: Linked): string {
   return `#${encodeURIComponent(JSON.stringify(link))}`;
 }
 
-/** The link in a fragment; none if it is not one of ours. */
+/** The link in a fragment, if it is one of ours. */
 export function parsed(fragment: string): Linked | null {
   try {
     const value: unknown = JSON.parse(decodeURIComponent(fragment.slice(1)));
@@ -86,20 +86,20 @@ function numbers(value: unknown): number[] {
   return Array.isArray(value) ? value.filter(isNumber) : [];
 }
 
-/** What a link says of the panels, whatever else is in it. */
+/** The panel states of a link. */
 export function panelsOf(link: Linked | null): Record<string, unknown> {
   const panels: unknown = link?.panels;
   return typeof panels === "object" && panels !== null ? { ...panels } : {};
 }
 
-/** The offsets that a link wants and the traces do not have, by the number of the trace. */
+/** The offsets of a link that differ from the current ones, by the number of the trace. */
 export function wrongOffsets(link: Linked | null, { server }: PageState): { trace: number; ns: number }[] {
   const offsets = numbers(link?.offsets);
   const wanted = server.traces.map((info, trace) => ({ trace, ns: offsets[trace] ?? info.offset_ns }));
   return wanted.filter(({ trace, ns }) => ns !== server.traces[trace]?.offset_ns);
 }
 
-/** The page as a link wants it, when names and tracks are known; the view is moved afterwards. */
+/** The page state of a link, when names and tracks are known; the view is set afterwards. */
 export function restored(link: Linked, state: PageState): Partial<PageState> {
   const [from, to] = numbers(link.range);
   const range: Range | null = from !== undefined && to !== undefined && from <= to ? { from, to } : null;
@@ -127,7 +127,7 @@ export function restored(link: Linked, state: PageState): Partial<PageState> {
   };
 }
 
-/** The span or the event of a link, if it names one. */
+/** The span or event of a link, if any. */
 export function placeIn(link: Linked): (Place & { ts: number }) | null {
   const place: Partial<Place & { ts: number }> | null = link.place;
   if (!place) return null;
@@ -136,7 +136,7 @@ export function placeIn(link: Linked): (Place & { ts: number }) | null {
   return { track, kind, depth, index, ts: isNumber(ts) ? ts : 0 };
 }
 
-/** Whether one link is a jump away from another, so that Back should lead to it. */
+/** Whether two links differ so much that Back should lead to the first one. */
 export function isJump(from: Linked, to: Linked): boolean {
   const chosen = ({ panel, place, name, range }: Linked): string => JSON.stringify([panel, place, name, range]);
   const isMoved = from.offsets.length === to.offsets.length && from.offsets.join() !== to.offsets.join();
@@ -145,5 +145,5 @@ export function isJump(from: Linked, to: Linked): boolean {
   return chosen(from) !== chosen(to) || isMoved || isElsewhere || scale > MAX_ZOOM || scale < 1 / MAX_ZOOM;
 }
 
-/** A view that is so many times wider or narrower is another place. */
+/** A view that differs in width by this factor is another place. */
 const MAX_ZOOM = 8;

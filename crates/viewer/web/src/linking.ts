@@ -1,31 +1,31 @@
-// Keeps the address up to date, and opens what it asks for.
+// Keeps the URL up to date, and opens its contents.
 
 import { ask, EVENT, send } from "./api";
 import { isJump, linkTo, panelsOf, parsed, placeIn, restored, written, wrongOffsets, type Linked } from "./link";
 import { look, NOTHING, select, store } from "./store";
 
-/** Written not more often than needed, in milliseconds. */
+/** Minimum interval of URL updates, in milliseconds. */
 const PAUSE = 150;
 
 export class Linking {
   private readonly link = parsed(location.hash);
   private waiting = 0;
-  /** What the address says, or is about to. */
+  /** The current link, which is or will be in the URL. */
   private last: Linked | null = null;
-  /** The selection of an address is still asked for. */
+  /** The selection of the link is still being requested. */
   private isRestoring = false;
 
   constructor() {
-    // Panels may be opened before the view can be.
+    // Panels can be opened before the view.
     store.set({ links: panelsOf(this.link) });
   }
 
-  /** Moves traces to where the link has them; whether any had to be moved. */
+  /** Moves traces to the offsets of the link; returns whether any had to be moved. */
   restoreOffsets(): Promise<boolean> {
     return moveTraces(this.link);
   }
 
-  /** Opens what the address asks for, and follows the page from then on; whether it asks for anything. */
+  /** Opens the link in the URL, and updates the URL from then on; returns whether there was a link. */
   restore(): boolean {
     const { link } = this;
     if (link) {
@@ -69,12 +69,12 @@ export class Linking {
     else history.replaceState(steps(), "", written(next));
   }
 
-  /** Goes back to what the page showed before the last jump, if it showed anything. */
+  /** Goes back to the page before the last jump, if any. */
   undo(): void {
     if (steps() > 0) history.back();
   }
 
-  /** Shows what the address says after Back or Forward. */
+  /** Shows the link in the URL after Back or Forward. */
   private async goBack(): Promise<void> {
     const link = parsed(location.hash);
     if (!link) return;
@@ -84,9 +84,9 @@ export class Linking {
       store.set({ asked: store.state.asked + 1 });
       await until(() => wrongOffsets(link, store.state).length === 0);
     }
-    // A later step of the user wins.
+    // A later navigation wins.
     if (this.last !== link) return;
-    // Only the name, the range and the tracks come with the link; the span is asked for again.
+    // The link contains only the name, the range and the tracks; the span is requested again.
     store.set({ selection: NOTHING });
     store.set({ ...restored(link, store.state), links: panelsOf(link) });
     look(link.from, link.to);
@@ -97,19 +97,19 @@ export class Linking {
   }
 }
 
-/** Moves traces to where a link has them; whether any had to be moved. */
+/** Moves traces to the offsets of a link; returns whether any had to be moved. */
 async function moveTraces(link: Linked | null): Promise<boolean> {
   const wrong = wrongOffsets(link, store.state);
   await Promise.all(wrong.map(({ trace, ns }) => send("offset", { trace, offset_ns: Math.round(ns) })));
   return wrong.length > 0;
 }
 
-/** Jumps that can be taken back. */
+/** Max number of jumps that can be undone. */
 function steps(): number {
   return typeof history.state === "number" ? history.state : 0;
 }
 
-/** Waits for what the server says. */
+/** Waits for the next state of the server. */
 function until(isSo: () => boolean): Promise<void> {
   return new Promise((resolve) => {
     if (isSo()) return resolve();
@@ -124,7 +124,7 @@ function until(isSo: () => boolean): Promise<void> {
   });
 }
 
-/** Selects the span or the event of a link. */
+/** Selects the span or event of a link. */
 async function reselect(link: Linked): Promise<void> {
   const found = placeIn(link);
   if (!found) return;
@@ -138,6 +138,6 @@ async function reselect(link: Linked): Promise<void> {
     const span = await ask("span", place);
     select({ place, span, name: span.name_id });
   } catch {
-    // The link is of another trace.
+    // The link belongs to another trace.
   }
 }

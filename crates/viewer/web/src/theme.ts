@@ -3,13 +3,13 @@
 import { dark, light, ofChange, painted, producers, stable, type Paint, type Palette, type Rgb } from "./colors";
 import { store } from "./store";
 
-/** What was chosen here, or else what the system has. */
+/** The chosen theme, or else the system theme. */
 function isDarkWanted(system: MediaQueryList): boolean {
   const kept = localStorage.getItem("traceloom-theme");
   return kept === null ? system.matches : kept === "dark";
 }
 
-/** Shows the page as wanted, from now on. */
+/** Applies the theme from now on. */
 export function followTheme(): void {
   const system = matchMedia("(prefers-color-scheme: dark)");
   const show = (): void => void (document.documentElement.dataset["theme"] = store.state.isDark ? "dark" : "light");
@@ -35,7 +35,7 @@ export function palette(): Palette {
 
 let paints: Paint[] = [];
 
-/** How a name is painted: in the producer's color, or in one that follows from the name and never changes. */
+/** The colors of a name: the producer's color, or one that is derived from the name and never changes. */
 export function paint(name: number): Paint {
   return (paints[name] ??= paintNow(name));
 }
@@ -46,10 +46,10 @@ function paintNow(name: number): Paint {
   return painted(given === null ? stable(names.text(name), isDark) : producers(given), isDark);
 }
 
-/** How a text is painted, whether or not it is a name of the timeline. */
+/** The colors of a text, whether or not it is a name of the timeline. */
 const TRACES = ["accent", "warn", "bad", "text"] as const;
 
-/** The color of one of several traces in a picture of all. */
+/** The color of one of several traces in a common chart. */
 export function traceColor(at: number): string {
   return palette()[TRACES[at % TRACES.length] ?? "text"];
 }
@@ -72,7 +72,7 @@ const FRAMES: [Rgb, Rgb, Rgb, Rgb] = [
   [207, 34, 46],
 ];
 
-/** Frames by how long they take: up to 17, 33 and 50 ms, and longer. */
+/** The colors of frames by duration: up to 17, 33 and 50 ms, and longer. */
 export function framePaint(ns: number): Paint {
   const at = [17e6, 33e6, 50e6].findIndex((most) => ns <= most);
   return painted(FRAMES[at < 0 ? 3 : at] ?? FRAMES[3], store.state.isDark);
@@ -84,13 +84,13 @@ export function switchPaint(): Paint {
   return painted(isDark ? [126, 104, 168] : [150, 132, 196], isDark);
 }
 
-/** Log levels by how bad they are. */
+/** The colors of log levels by severity. */
 export function levelColor(level: string): string {
   const { dim, accent, warn, bad } = palette();
   return [dim, accent, warn, bad][levelRank(level)] ?? accent;
 }
 
-/** How bad a log level is, from 0; worse ones are drawn over others. */
+/** The severity of a log level, from 0; more severe levels are drawn over others. */
 export function levelRank(level: string): 0 | 1 | 2 | 3 {
   if (/err|fatal|crit/i.test(level)) return 3;
   if (/warn/i.test(level)) return 2;

@@ -1,4 +1,4 @@
-// Traces that grow while they are shown: the view follows their end until somebody moves it.
+// Live traces: the view follows their end until the user moves it.
 
 import { look, store } from "../store";
 import { extent, isLive } from "../store/state";
@@ -28,7 +28,7 @@ export class Live {
     );
   }
 
-  /** Follows the end, or stays where it is. */
+  /** Starts or stops following the end. */
   toggle(): void {
     const { view } = store.state;
     this.isPaused = this.isFollowing;
@@ -46,7 +46,7 @@ export class Live {
     this.isSliding = false;
   }
 
-  /** Somebody moved the view, which then stays there. */
+  /** The user moved the view, which then stays there. */
   private moved(): void {
     if (this.isSliding || !isLive(store.state)) return;
     this.isFollowing = false;

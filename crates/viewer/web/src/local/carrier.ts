@@ -1,10 +1,10 @@
-// Carries requests to a worker that answers them, in place of a server.
+// Sends requests to a worker instead of a server.
 
 import { Gone, type Carrier } from "../api";
 import type { Answered, Asked, FromWorker, Reading, Start } from "./messages";
 import { Queue } from "./queue";
 
-/** A request that waits for its answer. */
+/** A pending request. */
 interface Waiting {
   path: string;
   asked: Asked;
@@ -13,7 +13,7 @@ interface Waiting {
   fail(error: Error): void;
 }
 
-/** A worker with the router, and the way to it. */
+/** A worker with the router. */
 export class Local {
   private readonly queue = new Queue<Waiting>();
   private current: Waiting | null = null;
@@ -25,7 +25,7 @@ export class Local {
     private readonly reading: (reading: Reading | null) => void,
   ) {
     worker.addEventListener("message", ({ data }: MessageEvent<FromWorker>) => this.hear(data));
-    worker.addEventListener("error", (event) => this.stop(event.message || "the worker of this page does not start"));
+    worker.addEventListener("error", (event) => this.stop(event.message || "cannot start the worker of this page"));
     const start: Start = { wasm };
     worker.postMessage(start, [wasm]);
   }
@@ -59,7 +59,7 @@ export class Local {
     this.next();
   }
 
-  /** Nothing is answered anymore. */
+  /** Rejects all requests from now on. */
   private stop(reason: string): void {
     this.end = reason;
     this.reading(null);

@@ -1,4 +1,4 @@
-// What `cargo xtask page` puts next to the page, and a trace that may be inside it.
+// The files that `cargo xtask page` adds to the page, and embedded traces.
 
 /** The router: a script for a worker, and WebAssembly as gzip in base64. */
 export interface Engine {
@@ -10,7 +10,7 @@ declare global {
   var traceloomEngine: Engine | undefined;
 }
 
-/** Unpacks gzip in base64; as a blob, which the browser need not keep in memory. */
+/** Decompresses gzip in base64 to a blob, which the browser need not keep in memory. */
 export function unpacked(text: string): Promise<Blob> {
   const letters = atob(text);
   const bytes = new Uint8Array(letters.length);
@@ -18,7 +18,7 @@ export function unpacked(text: string): Promise<Blob> {
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).blob();
 }
 
-/** Traces that came with the page, and what is to be said about them. */
+/** Embedded traces, and a notice about them. */
 export async function embedded(): Promise<{ files: File[]; notice: string }> {
   const scripts = [...document.querySelectorAll<HTMLElement>("script.trace")];
   const files = scripts.map(async (script) => {

@@ -1,4 +1,4 @@
-// What the page and its worker send each other.
+// Messages between the page and its worker.
 
 /** The first message: the router as WebAssembly. */
 export interface Start {
@@ -11,22 +11,22 @@ export interface Asked {
   path: string;
   query: string;
   body: string;
-  /** The file of `open`: the worker reads what it needs of it. */
+  /** The file of `open`, which the worker reads as needed. */
   file: Blob | null;
 }
 
-/** How far a file is read. */
+/** Progress of reading a file. */
 export interface Reading {
   read: number;
   total: number;
 }
 
-/** The answer to the request that was sent last. */
+/** The answer to the last request. */
 export interface Answered {
   status: number;
   type: string;
   body: ArrayBuffer;
-  /** Why nothing is answered from now on. */
+  /** A fatal error: no more requests are answered. */
   end: string | null;
 }
 

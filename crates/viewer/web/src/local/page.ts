@@ -1,4 +1,4 @@
-// The page without a server: a worker answers it, and files come from a dialog or with the page.
+// The page without a server: a worker answers its requests, and files come from a dialog or are embedded.
 
 import "./start";
 import { say } from "../header";

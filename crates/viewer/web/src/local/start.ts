@@ -1,4 +1,4 @@
-// Starts the worker that answers the page; imported before the page, which asks at once.
+// Starts the worker that answers the page; imported before the page, which sends requests at once.
 
 import { carryBy, Gone, type Carrier } from "../api";
 import { showReading } from "../header";
@@ -9,7 +9,7 @@ async function start(): Promise<Carrier> {
   const engine = globalThis.traceloomEngine;
   if (!engine) throw new Gone("The engine of this page is missing: keep all of its files in one folder.");
   const wasm = await (await unpacked(engine.wasm)).arrayBuffer();
-  // A blob: from a file, a browser starts no other worker.
+  // A blob, because a browser cannot start a worker from a file.
   const worker = new Worker(URL.createObjectURL(new Blob([engine.script], { type: "text/javascript" })));
   return new Local(worker, wasm, (reading) => showReading(reading?.read ?? 0, reading?.total ?? 0, reading !== null))
     .carry;

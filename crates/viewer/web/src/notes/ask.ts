@@ -6,13 +6,13 @@ import { element } from "../widgets/dom";
 import { when } from "../widgets/jump";
 import { aboutSelection, addNote, changeNote, noteTime, type Noted } from "./notes";
 
-/** Asks for a note on what is selected. */
+/** Asks for a note on the selection. */
 export function askNote(dialog: HTMLDialogElement): void {
   const about = aboutSelection(store.state);
   if (about) askText(dialog, "Add a note", about, (text) => addNote({ ...about, note: { ...about.note, text } }));
 }
 
-/** Asks for another text; without any, the note goes. */
+/** Asks for another text; an empty text removes the note. */
 export function editNote(dialog: HTMLDialogElement, noted: Noted): void {
   askText(dialog, "Change the note", noted, (text) =>
     text === "" ? changeNote(noted) : changeNote(noted, { ...noted.note, text }),

@@ -1,11 +1,11 @@
-// Notes on times and spans; the server keeps them next to the traces.
+// Notes on times and spans; the server stores them next to the traces.
 
 import { ask, askWith } from "../api";
 import { store } from "../store";
 import { readyTraces, type PageState } from "../store/state";
 import type { Note } from "../wire";
 
-/** A note, and the trace that it is on. */
+/** A note and its trace. */
 export interface Noted {
   readonly trace: number;
   readonly note: Note;
@@ -19,7 +19,7 @@ export async function loadNotes(): Promise<void> {
   if (wrong?.error) throw new Error(wrong.error);
 }
 
-/** Replaces one note by others, on its trace: none, or the same with another text. */
+/** Replaces one note of a trace with others: none, or the same with another text. */
 export async function changeNote(old: Noted, ...others: Note[]): Promise<void> {
   await save(old.trace, [...notesOn(old.trace).filter((note) => note !== old.note), ...others]);
 }
@@ -37,12 +37,12 @@ async function save(trace: number, notes: Note[]): Promise<void> {
   await loadNotes();
 }
 
-/** When a note is, on the axis. */
+/** The time of a note on the axis. */
 export function noteTime({ server }: PageState, { trace, note }: Noted): number {
   return note.ts_ns + (server.traces[trace]?.offset_ns ?? 0);
 }
 
-/** What a new note is about: the selected span, event or range, or else the middle of what is in view. */
+/** The subject of a new note: the selected span, event or range, or else the middle of the view. */
 export function aboutSelection(state: PageState): Noted | null {
   const { selection, server, view } = state;
   const { span, event, range } = selection;

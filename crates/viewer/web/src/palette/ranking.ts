@@ -1,11 +1,11 @@
-// Which commands fit a text, the best first.
+// Finds the commands that match a text, best first.
 
-/** Something that can be found and run. */
+/** A command. */
 export interface Command {
-  /** What kind of thing it is: action, panel, thread, name. */
+  /** Kind of command: action, panel, thread, name. */
   kind: string;
   title: string;
-  /** A key or a figure next to it. */
+  /** A key or a figure to show next to it. */
   hint?: string;
   run(): void;
 }
@@ -26,7 +26,7 @@ export function ranked(commands: readonly Command[], text: string, most: number)
   return scored.slice(0, most).map(({ command }) => command);
 }
 
-/** How well a word fits: at the start, at the start of a word, anywhere, or only the kind; 0 if it does not. */
+/** How well a word matches: at the start, at the start of a word, anywhere, or only the kind; 0 for no match. */
 function score(title: string, kind: string, word: string): number {
   if (title.startsWith(word)) return 4;
   const at = title.indexOf(word);

@@ -1,4 +1,4 @@
-// What a panel is.
+// The interface of panels.
 
 import { store, type PageState, type PanelId } from "../store";
 
@@ -8,33 +8,33 @@ export interface Panel {
   readonly title: string;
   /** Whether there is anything to show. */
   isUseful(state: PageState): boolean;
-  /** What its tab shows next to the title, such as how many problems there are; nothing if it is empty. */
+  /** The text next to the title of the tab, such as the number of problems; empty for none. */
   badge?(state: PageState): string;
-  /** Makes what fills the tab; called once. */
+  /** Creates the contents of the tab; called once. */
   create(): PanelView;
 }
 
-/** What fills a tab: mounted when the tab is opened, unmounted when another one is. */
+/** The contents of a tab: mounted when the tab is opened, unmounted when another one is opened. */
 export interface PanelView {
   /** Fills an empty element. */
   mount(host: HTMLElement): void | Promise<void>;
-  /** Follows the selection or the traces: what is there stays until more is known. */
+  /** Updates after changes of the selection or the traces; the old contents stay until new data arrives. */
   update(): void | Promise<void>;
-  /** Leaves the element alone, and the store. */
+  /** Stops using the element and the store. */
   unmount(): void;
 }
 
-/** Hears of a selected value for as long as the panel is mounted. */
+/** Subscribes to a selected value as long as the panel is mounted. */
 export type Watch = <T>(select: (state: PageState) => T, listener: (value: T) => void) => void;
 
-/** What a panel is made of. */
+/** The parts of a panel. */
 export interface Content {
   update(): void | Promise<void>;
-  /** Says what to hear of; called at each mount. */
+  /** Sets up subscriptions; called at each mount. */
   watch?(watch: Watch): void;
 }
 
-/** A view that is made from scratch each time its tab is opened. */
+/** A view that is created from scratch each time its tab is opened. */
 export function fresh(make: (host: HTMLElement) => Content): PanelView {
   let content: Content | null = null;
   const watching = new Watching();
@@ -52,7 +52,7 @@ export function fresh(make: (host: HTMLElement) => Content): PanelView {
   };
 }
 
-/** A view that stays while its tab is closed, with what was typed, chosen and scrolled. */
+/** A view that is kept while its tab is closed, with its input, selection and scroll position. */
 export function lasting(make: () => Content & { readonly host: HTMLElement }): PanelView {
   let content: (Content & { readonly host: HTMLElement }) | null = null;
   const watching = new Watching();

@@ -1,4 +1,4 @@
-// How high the panels are: the line above them is dragged, or moved by keys.
+// The height of the panels, which is changed by dragging the divider or with keys.
 
 import { store } from "../store";
 import { byId } from "../widgets/dom";
@@ -7,14 +7,14 @@ export function sizePanels(height: number): void {
   store.set({ panelHeight: Math.round(Math.min(Math.max(height, 60), innerHeight - 220)) });
 }
 
-/** Shows the panels as high as wanted, from now on. */
+/** Applies the height of the panels from now on. */
 export function followSize(): void {
   const [divider, panels] = [byId("divider"), byId("panels")];
   store.subscribe(
     ({ panelHeight }) => panelHeight,
     (height) => {
       if (height === null) return;
-      // A link may be of a larger window.
+      // A link may come from a larger window.
       sizePanels(height);
       panels.style.height = `${store.state.panelHeight}px`;
       divider.setAttribute("aria-valuenow", String(Math.round((100 * (store.state.panelHeight ?? 0)) / innerHeight)));

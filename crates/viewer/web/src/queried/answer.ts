@@ -1,19 +1,19 @@
-// What an answer in SQL can be shown as, besides a table: by the names and types of its columns.
+// Determines how an SQL result can be shown besides a table, by the names and types of its columns.
 
 import { bytes, duration, figure } from "../format";
 import type { PlaceQuery, SqlRows } from "../wire";
 
 export type Row = SqlRows["rows"][number];
 
-/** The columns of an answer, and its rows. */
+/** The columns and rows of a result. */
 export type Answer = Pick<SqlRows, "columns" | "rows">;
 
 const TIMES = ["ts_ns", "start_ns", "time_ns"];
 const DURATIONS = ["dur_ns", "duration_ns"];
-/** Numbers that say which row it is, and not how much of something there is. */
+/** Numeric columns that identify a row instead of measuring something. */
 const IDS = /(^|_)(id|tid|pid|line|depth|level|position)$/;
 
-/** The number of the first column of these names; -1 if there is none. */
+/** The index of the first column with one of these names; -1 if there is none. */
 function columnOf({ columns }: Answer, names: readonly string[]): number {
   const all = columns.map(([name]) => name.toLowerCase());
   return names.map((name) => all.indexOf(name)).find((at) => at >= 0) ?? -1;
@@ -25,13 +25,13 @@ export function measures(answer: Answer): number[] {
   return answer.columns.flatMap(([name, isNumber], at) => (isNumber && at !== time && !IDS.test(name) ? [at] : []));
 }
 
-/** The column that says what a row is about: its name, or the first text. */
+/** The label column of a row: its name, or the first text column. */
 export function labelOf(answer: Answer): number {
   const named = columnOf(answer, ["name", "label"]);
   return named >= 0 ? named : answer.columns.findIndex(([, isNumber]) => !isNumber);
 }
 
-/** A value of a column, as people read it. */
+/** A human-readable value of a column. */
 export function shownAs(column: string, value: number): string {
   if (column.endsWith("_ns")) return duration(value);
   return column.endsWith("bytes") ? bytes(value) : figure(value);
@@ -43,7 +43,7 @@ export function numberIn(row: Row, at: number): number {
   return cell === null || cell === undefined || cell === "" ? NaN : Number(cell);
 }
 
-/** What a row says of a span, so that it can be found. */
+/** The properties of a span in a row, to find the span. */
 export function hintsOf(answer: Answer, row: Row): PlaceQuery | null {
   const cell = (...names: string[]): string | undefined => row[columnOf(answer, names)] ?? undefined;
   const whole = (...names: string[]): number | undefined => {
@@ -65,28 +65,28 @@ export function hintsOf(answer: Answer, row: Row): PlaceQuery | null {
 /** A row on the timeline. */
 export interface Mark {
   readonly ts: number;
-  /** 0 for a moment. */
+  /** 0 for a point in time. */
   readonly dur: number;
   readonly label: string;
   readonly depth: number;
   readonly row: Row;
 }
 
-/** An answer on the timeline: spans and moments in rows, or values over time. */
+/** A result on the timeline: spans and points in rows, or values over time. */
 export interface Track {
   readonly sql: string;
   readonly answer: Answer;
   readonly marks: readonly Mark[];
-  /** Rows of marks. */
+  /** Number of rows of marks. */
   readonly depth: number;
   /** The values over time, if rows have no duration and measure something. */
   readonly values: { readonly column: string; readonly points: readonly [ts: number, value: number][] } | null;
 }
 
-/** Overlapping spans of an answer share the last of so many rows. */
+/** Max number of rows; further overlapping spans share the last row. */
 const MAX_DEPTH = 8;
 
-/** An answer as a track; null if its rows have no time. */
+/** A result as a track; null if its rows have no time. */
 export function trackOf(sql: string, answer: Answer): Track | null {
   const [time, dur, label] = [columnOf(answer, TIMES), columnOf(answer, DURATIONS), labelOf(answer)];
   if (time < 0 || !answer.columns[time]?.[1]) return null;
@@ -111,10 +111,10 @@ export function trackOf(sql: string, answer: Answer): Track | null {
   return { sql, answer, marks, depth: Math.max(1, ends.length), values: null };
 }
 
-/** Names of an answer that its title has room for. */
+/** Max number of names in a title. */
 const MAX_NAMES = 3;
 
-/** What a track is called: the column of its values, or what its rows are about. */
+/** The title of a track: the column of its values, or the labels of its rows. */
 export function titleOf({ sql, values, marks }: Track): string {
   const names = [...new Set(marks.slice(0, 1000).map(({ label }) => label))].filter((label) => label !== "");
   const more = names.length > MAX_NAMES ? ", …" : "";
@@ -122,12 +122,12 @@ export function titleOf({ sql, values, marks }: Track): string {
   return `SQL: ${values?.column ?? (listed === "" ? sql.replace(/\s+/g, " ").trim() : listed)}`;
 }
 
-/** An answer as a chart: bars with labels, or a line over a number. */
+/** A result as a chart: bars with labels, or a line over a number. */
 export type Chart =
   | { readonly kind: "bars"; readonly label: number; readonly values: readonly number[] }
   | { readonly kind: "line"; readonly along: number; readonly values: readonly number[] };
 
-/** What an answer can be drawn as; null if it has no numbers, or nothing to draw them along. */
+/** The chart of a result; null if it has no numbers, or no labels or axis for them. */
 export function chartOf(answer: Answer): Chart | null {
   const [time, label, values] = [columnOf(answer, TIMES), labelOf(answer), measures(answer)];
   if (time >= 0 && values.length > 0) return { kind: "line", along: time, values };

@@ -1,4 +1,4 @@
-// Answers in SQL that are kept on the timeline. A link keeps the queries, and they are run again.
+// SQL results that are kept on the timeline. A link saves the queries, which are run again.
 
 import { askWith } from "../api";
 import { complain } from "../header";
@@ -7,50 +7,50 @@ import { isLoading } from "../store/state";
 import type { SqlAnswer } from "../wire";
 import { trackOf, type Track } from "./answer";
 
-/** More than anybody can look at together. */
+/** Max number of tracks. */
 const MAX_TRACKS = 6;
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** Asks in SQL, one query after the other: the server stops one for the next. */
+/** Runs SQL queries one after the other, because the server stops a query when the next one arrives. */
 export function runQuery(sql: string, signal: AbortSignal): Promise<SqlAnswer> {
   const own = last.then(() => answered(sql, signal));
   last = own.catch(() => undefined);
   return own;
 }
 
-/** A query that was given up may still reach the server after this one, and stop it: then it is asked again. */
+/** A canceled query may still reach the server later and stop this one, which is then run again. */
 async function answered(sql: string, signal: AbortSignal): Promise<SqlAnswer> {
   const answer = await askWith("sql", { sql }, signal);
   const isStopped = "rows" in answer && answer.is_stopped;
   return isStopped ? askWith("sql", { sql }, signal) : answer;
 }
 
-/** The queries whose answers are on the timeline. */
+/** The queries whose results are on the timeline. */
 function wanted(): string[] {
   const kept = linkOf("queried")?.tracks;
   return Array.isArray(kept) ? kept.filter((sql) => typeof sql === "string").slice(0, MAX_TRACKS) : [];
 }
 
-/** Keeps an answer on the timeline; the oldest goes if there are too many. */
+/** Adds a result to the timeline, and removes the oldest if there are too many. */
 export function addTrack(track: Track): void {
   const others = wanted().filter((sql) => sql !== track.sql);
   store.set({ queried: [track, ...store.state.queried.filter(({ sql }) => sql !== track.sql)] });
   keepLink("queried", { tracks: [track.sql, ...others].slice(0, MAX_TRACKS) });
 }
 
-/** Takes an answer off the timeline. */
+/** Removes a result from the timeline. */
 export function dropTrack(sql: string): void {
   keepLink("queried", { tracks: wanted().filter((other) => other !== sql) });
 }
 
-/** What an answer depends on besides its query. */
+/** Everything that a result depends on besides its query. */
 function basis(): string {
   const traces = store.state.server.traces.map(({ trace_id, offset_ns, state }) => [trace_id, offset_ns, state]);
   return JSON.stringify(traces);
 }
 
-/** Runs the queries of the link, and those whose traces were moved, from now on. */
+/** Runs the queries of the link, and again whenever their traces are moved. */
 export function followQueries(): void {
   let known = basis();
   let isRunning = false;
@@ -65,7 +65,7 @@ export function followQueries(): void {
   };
   const change = (): void => {
     const now = basis();
-    // Times of another axis are not shown: the answers come again.
+    // Results with times of another axis are not shown; they are requested again.
     if (now !== known) store.set({ queried: [] });
     known = now;
     const all = wanted();

@@ -1,4 +1,4 @@
-// What a search finds, in words.
+// Matches of a search, and their description.
 
 import { count } from "../format";
 import type { PageState } from "../store/state";
@@ -15,7 +15,7 @@ export function tracksWith(state: PageState, text: string): number[] {
   });
 }
 
-/** How much was found. */
+/** The number of matches, as text. */
 export function summary(answer: Pick<SearchAnswer, "spans" | "events" | "names">, tracks: number): string {
   const found = [some(answer.spans, "span"), some(answer.events, "event")].filter(Boolean).join(", ");
   const named = answer.names === 0 ? "" : `${found} in ${some(answer.names, "name")}`;
@@ -26,7 +26,7 @@ function some(number: number, what: string): string {
   return number === 0 ? "" : `${count(number)} ${what}${number === 1 ? "" : "s"}`;
 }
 
-/** The place of the next of some in a ring, or of the one before; -1 if none was shown yet. */
+/** The index of the next or previous item, cyclically; -1 means that none was shown yet. */
 export function nextIn(length: number, at: number, isBack: boolean): number {
   if (at < 0) return isBack ? length - 1 : 0;
   return (at + (isBack ? -1 : 1) + length) % length;

@@ -1,4 +1,4 @@
-// The search: how many there are, and where the next one is.
+// The search: shows the number of matches, and jumps to the next one.
 
 import { ask } from "../api";
 import { count, duration } from "../format";
@@ -10,7 +10,7 @@ import { byId, element } from "../widgets/dom";
 import type { SearchRow } from "../wire";
 import { nextIn, summary, tracksWith } from "./matching";
 
-/** Names in the list below the field, and threads; the rest is only counted. */
+/** Max number of names and threads in the list below the field; the rest is only counted. */
 const LISTED = 12;
 const LISTED_TRACKS = 6;
 
@@ -19,13 +19,13 @@ export class Search {
   private readonly hits = byId("hits");
   private readonly list = byId("names");
   private rows: SearchRow[] = [];
-  /** Threads whose name, number or process has the text. */
+  /** Threads whose name, id or process contains the text. */
   private tracks: number[] = [];
-  /** The one that was shown last. */
+  /** Index of the last shown thread. */
   private track = -1;
   private asked = 0;
   private waiting = 0;
-  /** The text that was looked for last, and the looking. */
+  /** The last search text, and its pending search. */
   private sought = "";
   private finding = Promise.resolve();
 
@@ -37,7 +37,7 @@ export class Search {
     });
     this.field.addEventListener("keydown", (event) => this.key(event));
     this.field.addEventListener("focus", () => this.open(this.rows.length + this.tracks.length > 0));
-    // Later, so that a click into the list still finds it.
+    // Delayed, so that a click into the list still works.
     this.field.addEventListener("blur", () =>
       setTimeout(() => this.list.contains(document.activeElement) || this.open(false), 120),
     );
@@ -62,7 +62,7 @@ export class Search {
         this.field.value = "";
         this.seek();
       }
-      // The keys are those of the timeline again.
+      // The timeline gets the focus again.
       byId("picture").focus();
     } else if (event.key === "ArrowDown") {
       event.preventDefault();
@@ -137,7 +137,7 @@ export class Search {
     );
   }
 
-  /** A line of the list that is chosen by a click or by keys. */
+  /** An item of the list, which is chosen by a click or by keys. */
   private walked(made: HTMLElement, choose: () => void): HTMLElement {
     made.addEventListener("click", () => {
       this.open(false);
@@ -161,19 +161,19 @@ export class Search {
     return made;
   }
 
-  /** The next thread that was found, or the one before. */
+  /** The next or previous matching thread. */
   private jumpToTrack(back: boolean): void {
     this.track = nextIn(this.tracks.length, this.track, back);
     this.open(false);
     reveal({ kind: "track", track: this.tracks[this.track] ?? 0 });
-    // Enter goes on to the next one.
+    // Enter continues with the next one.
     this.field.focus();
   }
 
-  /** The next span or event of any name that was found. */
+  /** The next span or event of any matching name. */
   private async jump(back: boolean): Promise<void> {
     if (this.field.value === "") return;
-    // Who types and presses Enter at once jumps when all is found, which would undo the jump.
+    // After typing and pressing Enter at once, the jump waits for the search, which would undo it otherwise.
     if (this.sought !== this.field.value) this.seek();
     await this.finding;
     if (this.rows.length === 0 && this.tracks.length > 0) return this.jumpToTrack(back);

@@ -1,4 +1,4 @@
-// What the flame graph and the call tree show: both look at the same stacks.
+// The shared state of the flame graph and the call tree, which show the same stacks.
 
 import { bytes, count, duration } from "../format";
 import { keepLink, linkOf, store, type PageState } from "../store";
@@ -13,7 +13,7 @@ export function hasSpans({ server }: PageState = store.state): boolean {
   return server.tracks.some((track) => track.spans > 0);
 }
 
-/** Whether there are spans, or calls that a profiler added up instead of keeping them. */
+/** Whether there are spans or sums of calls. */
 export function hasTimes(state: PageState = store.state): boolean {
   return hasSpans(state) || state.server.traces.some((trace) => trace.has_calls);
 }
@@ -26,7 +26,7 @@ const VIEWS: readonly FlameView[] = ["top", "bottom", "sandwich"];
 const OF_TIME: readonly FlameWeight[] = ["time", "self", "count"];
 const OF_MEMORY: readonly FlameWeight[] = ["bytes", "peak", "leaked", "temporary", "alive"];
 
-/** What was chosen, as far as it fits these traces. */
+/** The saved choices, as far as they apply to these traces. */
 export function kept(): Required<FlameLink> {
   const state = linkOf("flame");
   const isUsable = (weight: FlameWeight): boolean =>
@@ -55,19 +55,19 @@ export function keep(change: FlameLink): void {
   keepLink("flame", { ...kept(), ...change });
 }
 
-/** What is asked of the server, besides the range and the view. */
+/** The query for the server, without the range and the view. */
 export function stacksQuery(): FlameQuery {
   const { weight, threads, steps } = kept();
   return { weight, by_thread: threads, steps, at: weight === "alive" ? at() : null };
 }
 
-/** The time of which to say what was alive. */
+/** The time for the weight `alive`. */
 function at(): number | null {
   const selected = selectedAt(store.state.selection) ?? store.state.selection.range?.to;
   return kept().at ?? (selected === undefined ? null : Math.round(selected));
 }
 
-/** The weights that there are. */
+/** The available weights. */
 export function weights(): Choice<FlameWeight>[] {
   const what = hasSpans() ? "spans" : "allocations";
   const choices: Choice<FlameWeight>[] = [

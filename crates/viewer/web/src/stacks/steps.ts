@@ -1,4 +1,4 @@
-// Steps that narrow stacks down, as buttons for a name and as crumbs.
+// Steps that narrow down stacks, as buttons for a name and as breadcrumbs.
 
 import { element } from "../widgets/dom";
 import type { GraphStep } from "../wire";
@@ -27,7 +27,7 @@ export function stepTools(name: string | null, changed: () => void): HTMLElement
   return host;
 }
 
-/** One crumb for each step; a click goes back to it. */
+/** One breadcrumb per step; a click goes back to it. */
 export function stepCrumbs(changed: () => void): HTMLElement[] {
   const { steps } = kept();
   const back = (length: number): void => {

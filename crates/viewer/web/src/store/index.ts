@@ -1,4 +1,4 @@
-// The one store of the page, and what can be done to it.
+// The store of the page, and its actions.
 
 import { ask, send } from "../api";
 import type { SpanDetails } from "../wire";
@@ -35,13 +35,13 @@ export function lookAtAll(): void {
   look(all.from, all.to);
 }
 
-/** Shows the first trace and those that are not far from it: traces of other days would leave it no pixel. */
+/** Shows the first trace and the traces close to it; traces of other days would leave it no pixels. */
 export function lookAtFirst(): void {
   const { from, to } = firstCluster(store.state);
   look(from, to);
 }
 
-/** Brings a time into the middle of the view; the selection stays. */
+/** Centers the view on a time; keeps the selection. */
 export function lookAt(ts: number, length = 0): void {
   const { view } = store.state;
   const all = extent(store.state);
@@ -60,7 +60,7 @@ export function selectName(name: string): boolean {
   return number !== undefined;
 }
 
-/** Lets figures be about a span: its time, on its track. */
+/** Limits figures to a span: its time range on its track. */
 export function selectInside({ ts_ns, dur_ns, track }: Pick<SpanDetails, "ts_ns" | "dur_ns" | "track">): void {
   select({ range: { from: ts_ns, to: ts_ns + (dur_ns ?? 0) }, tracks: [track] });
 }
@@ -80,7 +80,7 @@ export function openPanel(panel: PanelId): void {
   store.set({ panel });
 }
 
-/** Opens a panel from elsewhere, with what it should show; it takes the keys. */
+/** Opens a panel from another part of the page, with a state to show; it gets the focus. */
 export function callPanel<K extends PanelId>(
   panel: K,
   ...[link]: K extends keyof PanelLinks ? [link?: PanelLinks[K]] : []
@@ -89,42 +89,42 @@ export function callPanel<K extends PanelId>(
   store.set({ panel, called: { panel }, ...links });
 }
 
-/** Whether a panel was opened from elsewhere, so that whoever came by keys goes on with them. Asked once. */
+/** Whether a panel was opened from another part of the page and should get the focus. Can be queried once. */
 export function takesKeys(panel: PanelId): boolean {
   const isCalled = store.state.called?.panel === panel;
   if (isCalled) store.set({ called: null });
   return isCalled;
 }
 
-/** What a panel kept, here or in the link that was opened: look before you use it. */
+/** The saved state of a panel, from here or from a link; validate it before use. */
 export function linkOf<K extends keyof PanelLinks>(id: K): Partial<Record<keyof PanelLinks[K], unknown>> | undefined {
   const link = store.state.links[id];
   return typeof link === "object" && link !== null ? link : undefined;
 }
 
-/** Keeps what a panel needs to show the same again. */
+/** Saves the state of a panel. */
 export function keepLink<K extends keyof PanelLinks>(id: K, link: PanelLinks[K]): void {
   store.set({ links: { ...store.state.links, [id]: link } });
 }
 
-/** Moves a trace on the axis; the page follows when the server says so. */
+/** Moves a trace on the axis; the page is updated by the server. */
 export async function setOffset(trace: number, ns: number): Promise<void> {
   await send("offset", { trace, offset_ns: Math.round(ns) });
   store.set({ asked: store.state.asked + 1 });
 }
 
-/** Closes a trace; the page follows when the server says so. */
+/** Closes a trace; the page is updated by the server. */
 export async function closeTrace(trace: number): Promise<void> {
   await send("close", { trace });
   store.set({ asked: store.state.asked + 1, selection: NOTHING });
 }
 
-/** Names that were searched for, or none. */
+/** Sets the names found by a search, or none. */
 export function highlight(found: ReadonlySet<number> | null, searched: string): void {
   store.set({ found, searched });
 }
 
-/** Asks for a span and selects it, with all of its name; nothing if something else was selected meanwhile. */
+/** Requests a span and selects it and its name, unless something else was selected meanwhile. */
 export async function selectSpan(
   place: NonNullable<Selection["place"]>,
   name: number | null,
@@ -135,7 +135,7 @@ export async function selectSpan(
   if (store.state.selection.place === place) select({ span, name: span.name_id });
 }
 
-/** Asks for an event and selects it. */
+/** Requests an event and selects it. */
 export async function selectEvent(track: number, id: number, ts: number, name: number | null): Promise<void> {
   select({ place: null, span: null, name });
   const asked = store.state.selection;
@@ -143,7 +143,7 @@ export async function selectEvent(track: number, id: number, ts: number, name: n
   if (store.state.selection === asked) select({ event, name: event.name_id });
 }
 
-/** The range that is in view. */
+/** The visible range. */
 export function viewWidth({ from, to }: Range = store.state.view): number {
   return to - from;
 }

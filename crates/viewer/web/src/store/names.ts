@@ -1,8 +1,8 @@
-// Names by number, as the server counts them.
+// Names by number, as assigned by the server.
 
 import type { NameRow } from "../wire";
 
-/** A handle on the names: another one after each change, but all share the same lists, which may be long. */
+/** A handle to the names: a new one after each change, but all share the same lists, which may be long. */
 export class Names {
   private constructor(
     private readonly texts: string[],
@@ -18,22 +18,22 @@ export class Names {
     return this.texts.length;
   }
 
-  /** The text of a number; empty if there is none. */
+  /** The name with this number; empty if there is none. */
   text(number: number): string {
     return this.texts[number] ?? "";
   }
 
-  /** The color that the producer wants, as 0xAARRGGBB. */
+  /** The color set by the producer, as 0xAARRGGBB. */
   color(number: number): number | null {
     return this.given[number] ?? null;
   }
 
-  /** The number of a text. */
+  /** The number of a name. */
   number(text: string): number | undefined {
     return this.numbers.get(text);
   }
 
-  /** The same with these rows from a number on. */
+  /** A new handle with these names added from a number on. */
   with(from: number, rows: NameRow[]): Names {
     rows.forEach(([text, color], at) => {
       this.texts[from + at] = text;

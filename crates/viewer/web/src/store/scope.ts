@@ -1,11 +1,11 @@
-// The range of the traces that figures are about.
+// The range of the traces that figures cover.
 
 import type { RangeQuery } from "../wire";
 import type { PageState, Selection } from "./state";
 
 export type Scope = "selection" | "window" | "all";
 
-/** What figures are about now: a selection, unless something else was asked for while it was there. */
+/** The current scope of figures: the selection, unless another scope was chosen for it. */
 export function scopeOf({ selection, links }: PageState): Scope {
   const link = links["range"] as { scope?: unknown; except?: unknown } | null | undefined;
   const hasSelection = selection.range !== null || (selection.tracks?.length ?? 0) > 0;
@@ -18,7 +18,7 @@ export function selectionKey({ range, tracks }: Selection): string {
   return JSON.stringify([range && [range.from, range.to], tracks]);
 }
 
-/** The range to ask for. */
+/** The range for queries. */
 export function rangeOf(state: PageState): RangeQuery {
   const scope = scopeOf(state);
   const { range, tracks } = state.selection;
@@ -29,7 +29,7 @@ export function rangeOf(state: PageState): RangeQuery {
   return asked;
 }
 
-/** Whether the figures are of everything. */
+/** Whether the figures cover everything. */
 export function isWhole(asked: RangeQuery): boolean {
   return asked.from === undefined && asked.tracks === undefined;
 }

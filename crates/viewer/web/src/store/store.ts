@@ -1,11 +1,11 @@
-// A state that notifies: listeners hear of the values that they selected, and of nothing else.
+// An observable state: listeners are notified only of the values that they selected.
 
 interface Subscription<S> {
-  /** Looks at the state; calls the listener if the selected value is another one. */
+  /** Checks the state, and calls the listener if the selected value changed. */
   check(state: S): void;
 }
 
-/** A state of named parts, each replaced as a whole and never changed in place. */
+/** A state of named parts, which are replaced as a whole and never modified in place. */
 export class Store<S extends object> {
   private current: Readonly<S>;
   private readonly subscriptions = new Set<Subscription<S>>();
@@ -21,11 +21,11 @@ export class Store<S extends object> {
   /** Replaces parts of the state, then notifies. */
   set(change: Partial<S>): void {
     this.current = { ...this.current, ...change };
-    // A listener may change the state again: whoever comes after it sees the newest one, once.
+    // A listener may change the state again; later listeners see only the newest state.
     for (const subscription of this.subscriptions) subscription.check(this.current);
   }
 
-  /** Calls the listener whenever the selected value changes; returns what ends that. */
+  /** Calls the listener whenever the selected value changes; returns a function that unsubscribes. */
   subscribe<T>(select: (state: Readonly<S>) => T, listener: (value: T) => void): () => void {
     let known = select(this.current);
     const subscription = {
@@ -41,7 +41,7 @@ export class Store<S extends object> {
   }
 }
 
-/** Whether two values are one; lists are compared by what is in them. */
+/** Whether two values are equal; lists are compared by their elements. */
 export function isSame(one: unknown, other: unknown): boolean {
   if (Object.is(one, other)) return true;
   if (!Array.isArray(one) || !Array.isArray(other)) return false;

@@ -1,4 +1,4 @@
-// Moves traces so that what they have in common starts at the same time.
+// Aligns traces at corresponding spans or events.
 
 import { ask } from "../api";
 import { count } from "../format";
@@ -16,7 +16,7 @@ export interface Anchor {
   readonly name: string;
 }
 
-/** The start of what is selected. */
+/** The start of the selection. */
 export function anchorOf({ selection, server, names }: PageState): Anchor | null {
   const { span, event, place, name } = selection;
   const track = (span ?? event ?? place)?.track;
@@ -26,17 +26,17 @@ export function anchorOf({ selection, server, names }: PageState): Anchor | null
   return { trace, track, ts: ts - offset, name: names.text(name) };
 }
 
-/** When an anchor is, on the axis. */
+/** The time of an anchor on the axis. */
 export function anchorTime({ server }: PageState, { trace, ts }: Anchor): number {
   return ts + (server.traces[trace]?.offset_ns ?? 0);
 }
 
-/** The offset that brings the start of one trace to that of another. */
+/** The offset that aligns an anchor of one trace with an anchor of another. */
 export function meeting(state: PageState, moved: Anchor, fixed: Anchor): number {
   return anchorTime(state, fixed) - moved.ts;
 }
 
-/** What became of the other traces, in a sentence for each of the two cases. */
+/** The outcome for the other traces, in one sentence per case. */
 export function aligned(state: PageState, name: string, { number, traces }: Counterparts): string {
   const labels = (isFound: boolean): string[] =>
     traces
@@ -52,7 +52,7 @@ export function aligned(state: PageState, name: string, { number, traces }: Coun
 
 const NOTHING_SELECTED = "Select a span or an event to align traces at.";
 
-/** Moves all other traces: their span or event of the same name and number starts where the selected one does. */
+/** Moves all other traces so that their span or event of the same name and number starts with the selected one. */
 export function alignOthers(): void {
   moveOthers().catch(complain);
 }
@@ -69,7 +69,7 @@ async function moveOthers(): Promise<void> {
   toast(aligned(store.state, anchor.name, answer));
 }
 
-/** Holds what is selected; if something of another trace is held, moves this trace to meet it. */
+/** Holds the selection; if something of another trace is held, aligns this trace with it. */
 export function holdOrMeet(): void {
   const { state } = store;
   const [chosen, held] = [anchorOf(state), state.held];

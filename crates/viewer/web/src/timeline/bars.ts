@@ -9,12 +9,12 @@ import { LANE_KINDS, ROW, type Strip } from "./layout";
 import type { LaneBars, Picture } from "./picture";
 import { placed, type Scene } from "./scale";
 
-/** Bars from this width on are rectangles. */
+/** Minimum width of bars that are drawn as rectangles. */
 const WIDE = 3;
-/** Bars from this width on have a name. */
+/** Minimum width of bars that have a name. */
 const NAMED = 30;
 
-/** One line of pixels that is drawn as high as a row: a lane has hundreds of narrow bars, and one image of them. */
+/** One line of pixels that is stretched to the height of a row; a lane draws hundreds of narrow bars as one image. */
 class Line {
   private readonly canvas = document.createElement("canvas");
   private readonly context = this.canvas.getContext("2d", { willReadFrequently: true });
@@ -40,11 +40,11 @@ class Line {
     this.last = -1;
   }
 
-  /** Paints from here to there; where bars share a pixel the longest is seen. */
+  /** Paints a range; if bars share a pixel, the longest one is visible. */
   put(left: number, right: number, length: number, busy: number, color: number): void {
     const from = Math.max(0, Math.floor(left));
     const to = Math.min(this.pixels.length - 1, Math.max(from, Math.ceil(right) - 1));
-    // What covers a part of a pixel is lighter, and never so light that it is not seen.
+    // A partially covered pixel is lighter, but always visible.
     const cover = 0.35 + 0.65 * Math.min(1, right - left) * busy;
     const pixel = ((color & 0xffffff) | (Math.round(cover * 255) << 24)) >>> 0;
     for (let at = from; at <= to; at++) {
@@ -80,10 +80,10 @@ export function drawBars(scene: Scene, picture: Picture, strip: Strip): void {
   }
 }
 
-/** Where a lane is drawn. */
+/** The position of a lane. */
 interface Row {
   top: number;
-  /** The height of its strip, which may be lower than a row. */
+  /** The height of its strip, which may be less than a row. */
   high: number;
   kind: Strip["kind"];
 }
@@ -95,7 +95,7 @@ function drawLane(scene: Scene, picture: Picture, lane: LaneBars, { top, high, k
   const [y, height] = kind === "switches" ? [top + 2, 6] : [top + 1, Math.min(ROW, high) - 1];
   const fade = kind === "spans" || kind === "ranges" ? fading(store.state) : null;
   const kept = fade && childrenIn(lane, picture);
-  /** The color of a bar; what is inside the selected span is as strong as the span. */
+  /** The color of a bar; bars inside the selected span are as strong as the span. */
   const toneOf = (colors: Paint, bar: number): Tone => {
     if (!fade?.isFaded(names[bar] as number)) return colors;
     const isKept = kept && (lefts[bar] as number) >= kept.from && (rights[bar] as number) <= kept.to;
@@ -138,18 +138,18 @@ function drawLane(scene: Scene, picture: Picture, lane: LaneBars, { top, high, k
   outline(scene, lane, { y, height, offset, scale });
 }
 
-/** The part of a lane that the selected span covers, if the lane holds its children; in pixels of the picture. */
+/** The range of a lane that the selected span covers, if the lane holds its children, in pixels of the picture. */
 function childrenIn(lane: LaneBars, picture: Picture): Range | null {
   const { span, place } = store.state.selection;
   if (!span || place?.track !== lane.track || place.kind !== lane.kind || lane.depth <= place.depth) return null;
   const { from, to } = picture.window;
   const scale = picture.pixels / (to - from);
   const end = span.dur_ns === null ? Infinity : span.ts_ns + span.dur_ns;
-  // Edges were rounded to numbers of 32 bits, and cut at the window.
+  // Edges were rounded to 32-bit numbers and clipped to the window.
   return { from: (span.ts_ns - from) * scale - 0.6, to: (end - from) * scale + 0.6 };
 }
 
-/** Frames the bar that is selected, and the one under the pointer. */
+/** Outlines the selected bar and the bar under the pointer. */
 function outline(scene: Scene, lane: LaneBars, at: { y: number; height: number; offset: number; scale: number }): void {
   const { context, width, hover } = scene;
   const { place } = store.state.selection;
@@ -169,21 +169,21 @@ function outline(scene: Scene, lane: LaneBars, at: { y: number; height: number; 
   }
 }
 
-/** Names as they were measured: a number never gets another name. */
+/** Cache of measured names; a number never gets another name. */
 const widths: number[] = [];
 const tails: { text: string; width: number }[] = [];
 
-/** No bar is wide enough for more. */
+/** Max length of a name; no bar is wide enough for more. */
 const LONGEST = 400;
 
-/** Where a name may be written. */
+/** The space for a name. */
 interface Room {
   x: number;
   y: number;
   width: number;
 }
 
-/** The name of a bar, with its duration if there is room; if there is too little, its last part, or its start. */
+/** The name of a bar, with its duration if there is room; if there is too little room, its last part or its start. */
 function label(context: CanvasRenderingContext2D, name: number, ns: number, { x, y, width: room }: Room): void {
   const text = store.state.names.text(name).slice(0, LONGEST);
   const width = (widths[name] ??= context.measureText(text).width);
@@ -202,9 +202,9 @@ function label(context: CanvasRenderingContext2D, name: number, ns: number, { x,
   if (letters >= 2) context.fillText(`${tail.text.slice(0, letters)}…`, x, y);
 }
 
-/** What a qualified name ends with: the part that distinguishes it from its neighbors. */
+/** The last part of a qualified name, which distinguishes it from its neighbors. */
 function tailOf(context: CanvasRenderingContext2D, name: string, width: number): { text: string; width: number } {
-  // A dot starts an extension more often than a part.
+  // A dot more often starts an extension than a part.
   const parts = name.split(/[/\\]/.test(name) ? /[/\\]/ : /::|#/);
   const text = parts.at(-1);
   return text ? { text, width: context.measureText(text).width } : { text: name, width };

@@ -14,7 +14,7 @@ import { placeOf, type Picture } from "./picture";
 import { describeMark } from "./queried";
 import type { Bar } from "./scale";
 
-/** What is under the pointer. */
+/** The item under the pointer. */
 export type Target =
   | { kind: "bar"; bar: Bar }
   | { kind: "event"; mark: EventMark }
@@ -45,7 +45,7 @@ export class Card {
     this.key = key;
   }
 
-  /** Next to a point, inside the timeline. */
+  /** Places the card next to a point, inside the timeline. */
   move(x: number, y: number): void {
     const room = this.host.parentElement?.getBoundingClientRect();
     if (!room) return;
@@ -55,7 +55,7 @@ export class Card {
     this.host.style.transform = `translate(${left}px, ${top}px)`;
   }
 
-  /** Says what is known at once, and the rest when it is known; `place` is called when the size changed. */
+  /** Shows known details at once and the rest when it arrives; `place` is called when the size changed. */
   show(target: Target, place: () => void): void {
     const key = keyOf(target);
     if (key === this.key && key !== "") return;
@@ -72,7 +72,7 @@ export class Card {
     if (target.kind === "time") return fill(ofTime(target.ns));
     if (target.kind === "row") return fill(describeMark(target.track, target.mark));
     if (!this.host.hidden && target.kind !== "bar") this.host.hidden = true;
-    // A pointer that only passes asks for nothing.
+    // A pointer that only passes by sends no requests.
     this.waiting = window.setTimeout(() => void answer(target).then(fill, () => fill(null)), 35);
   }
 }
@@ -148,7 +148,7 @@ async function ofText({
   ];
 }
 
-/** A time, and the time of day where the traces know it. */
+/** A time, and the time of day if the traces have it. */
 function ofTime(ns: number): HTMLElement[] {
   const traces = openTraces(store.state);
   const rows: Rows = [];

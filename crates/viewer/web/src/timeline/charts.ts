@@ -27,13 +27,13 @@ function chartOf(picture: Picture, strip: Strip): Chart {
   return { samples, min: counter?.min ?? 0, max: counter?.max ?? 1, show: figure };
 }
 
-/** When the trace of a strip ends: no value holds any longer. */
+/** The end of the trace of a strip, at which all values end. */
 export function endOf(strip: Strip): number {
   const trace = store.state.server.traces[strip.trace];
   return trace ? trace.to_ns + trace.offset_ns : Infinity;
 }
 
-/** What a chart says at a time: its value, and how it changes within a pixel. */
+/** The value of a chart at a time, and its extremes within a pixel. */
 export function valueAt(picture: Picture, strip: Strip, ns: number): [what: string, value: string][] {
   const { samples, min, max, show } = chartOf(picture, strip);
   const sample = ns <= endOf(strip) ? sampleAt(samples, ns) : null;
@@ -51,7 +51,7 @@ export function drawValues(scene: Scene, strip: Strip, { samples, min, max, show
   const { context, width } = scene;
   const colors = palette();
   const end = Math.min(xOf(endOf(strip), width), width + 2);
-  // A chart begins at 0 unless its values are all far from it.
+  // A chart starts at 0 unless all its values are far from 0.
   const isFar = min > 0 && min > max * 0.5 && strip.kind !== "memory";
   const lowest = isFar ? min - (max - min) * 0.1 : Math.min(0, min);
   const range = Math.max(max - lowest, Number.MIN_VALUE);
@@ -66,7 +66,7 @@ export function drawValues(scene: Scene, strip: Strip, { samples, min, max, show
   drawCursor(scene, strip, samples, y, show);
 }
 
-/** Rectangles of whole pixels, which cost least: those below the value, and those between the extremes. */
+/** Rectangles of whole pixels, which are cheapest: below the value, and between the extremes. */
 function drawColumns(
   context: CanvasRenderingContext2D,
   { last, low, high }: Columns,
@@ -108,7 +108,7 @@ function scaleText(scene: Scene, strip: Strip, text: string, y: number): void {
   context.fillText(text, width - room - 13, y);
 }
 
-/** The value at the pointer, wherever it is above or below. */
+/** The value at the time of the pointer. */
 function drawCursor(
   scene: Scene,
   strip: Strip,

@@ -13,7 +13,7 @@ import { drawQueried } from "./queried";
 import { xOf, type Scene } from "./scale";
 import { drawTexts } from "./texts";
 
-/** Pixels of a flag. */
+/** Size of a flag in pixels. */
 const NOTE_WIDTH = 160;
 
 export const FONT = "11px system-ui, sans-serif";
@@ -72,12 +72,12 @@ function drawStrip(scene: Scene, strip: Strip): void {
   }
 }
 
-/** The distance of ticks: as many as can be read. */
+/** The distance of ticks, with as many ticks as are readable. */
 function stepFor(width: number): number {
   const { from, to } = store.state.view;
   const pixel = (to - from) / width;
   let step = tickStep(pixel * 90);
-  // A long time at a fine step needs room for all its digits.
+  // A long time with a fine step needs space for all its digits.
   while (tick(to, step, furthest()).length * 6.5 + 24 > step / pixel) step = tickStep(step * 1.01);
   return step;
 }
@@ -87,7 +87,7 @@ function furthest(): number {
 }
 
 function eachTick(scene: Scene, step: number, work: (ns: number, x: number) => void): void {
-  // Where nothing has a time there is no axis.
+  // Without times, there is no axis.
   if (store.state.server.from_ns === null) return;
   const first = Math.ceil(store.state.view.from / step);
   const count = Math.min(200, Math.floor(store.state.view.to / step) - first);
@@ -133,7 +133,7 @@ function drawRuler(scene: Scene, step: number): void {
   context.stroke();
 }
 
-/** Flags on the ruler, with as much of the text as there is room for before the next. */
+/** Flags on the ruler, with as much of the text as fits before the next one. */
 function drawNotes(scene: Scene): void {
   const { context, width } = scene;
   const colors = palette();
@@ -157,7 +157,7 @@ function drawNotes(scene: Scene): void {
   });
 }
 
-/** A dashed line where a span is held that another one will be aligned with. */
+/** A dashed line at the held span, with which another one will be aligned. */
 function drawHeld(scene: Scene): void {
   const { context, width, height } = scene;
   const { held } = store.state;
@@ -174,7 +174,7 @@ function drawHeld(scene: Scene): void {
   context.restore();
 }
 
-/** The selected range of time, on the selected tracks. */
+/** The selected time range, on the selected tracks. */
 function drawSelection(scene: Scene): void {
   const { context, width, height, scroll, box } = scene;
   const { range, tracks } = store.state.selection;
@@ -223,7 +223,7 @@ function drawCursor(scene: Scene): void {
 
 export const SCROLLBAR = 9;
 
-/** Where the thumb of the scroll bar is; none where everything is seen. */
+/** The position of the thumb of the scroll bar; null if everything is visible. */
 export function thumb(scene: Scene): { top: number; height: number } | null {
   const room = scene.height - RULER;
   if (scene.contentHeight <= scene.height) return null;

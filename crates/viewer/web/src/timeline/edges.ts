@@ -1,4 +1,4 @@
-// Where the next span is, if the view shows none.
+// Hints to the next span, if the view shows few spans.
 
 import { ask } from "../api";
 import { moment } from "../format";
@@ -10,12 +10,12 @@ import type { Picture } from "./picture";
 import { placed } from "./scale";
 import type { Timeline } from "./timeline";
 
-/** A view with so few bars is looked around from. */
+/** Max number of bars for which hints are shown. */
 const FEW = 1;
 
 export class Edges {
   private readonly host = byId("edges");
-  /** The view that the hints are for. */
+  /** The view of the hints. */
   private asked = "";
 
   constructor(private readonly timeline: Timeline) {
@@ -32,7 +32,7 @@ export class Edges {
     if (key !== "") void this.hint(key).catch(() => undefined);
   }
 
-  /** How many bars are in the view, as far as it matters. */
+  /** The number of bars in the view, up to the limit. */
   private bars(picture: Picture): number {
     const { offset, scale } = placed(picture, this.timeline.width);
     let seen = 0;

@@ -7,7 +7,7 @@ import { between, RULER } from "./layout";
 import { nsOf } from "./scale";
 import type { Timeline } from "./timeline";
 
-/** What follows the pointer until it is lifted. */
+/** A drag, until the pointer is lifted. */
 interface Gesture {
   move(event: PointerEvent): void;
   end?(event: PointerEvent, hasMoved: boolean): void;
@@ -46,14 +46,14 @@ export class Input {
     canvas.addEventListener("dblclick", () => timeline.zoomToSelection());
   }
 
-  /** Zooms, as a pinch does; shift scrolls, alt or a sideways wheel moves. */
+  /** Zooms, like a pinch; shift scrolls, alt or a horizontal wheel moves. */
   private wheel(event: WheelEvent): void {
     event.preventDefault();
     const lines = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : 1;
     const [across, down] = [event.deltaX * lines, event.deltaY * lines];
     if (event.shiftKey) return this.timeline.scroll(down || across);
     if (event.altKey || Math.abs(across) > Math.abs(down)) return this.timeline.pan(across || down);
-    // A pinch tells small steps.
+    // A pinch sends small steps.
     const speed = event.ctrlKey && Math.abs(down) < 50 ? 100 : 300;
     this.timeline.zoom(Math.exp(Math.min(Math.max(down, -200), 200) / speed), event.offsetX);
     this.timeline.hover(event.offsetX, event.offsetY);
@@ -110,7 +110,7 @@ export class Input {
       this.canvas.addEventListener(name, work);
   }
 
-  /** Two fingers: what is between them stays between them. */
+  /** A two-finger gesture, which keeps the range between the fingers. */
   private pinch(event: PointerEvent): void {
     const before = [...this.fingers.values()].map((finger) => finger.x);
     this.fingers.set(event.pointerId, { x: event.offsetX, y: event.offsetY });
@@ -142,7 +142,7 @@ export class Input {
     return { move: (event) => this.timeline.scrollTo(start + (event.offsetY - down.offsetY) * scale) };
   }
 
-  /** A range of time; with tracks, only those that the box touches. */
+  /** Selects a time range; with tracks, only the tracks that the box touches. */
   private selecting(down: PointerEvent, hasTracks: boolean): Gesture {
     const { scene } = this.timeline;
     const from = nsOf(down.offsetX, scene.width);

@@ -1,4 +1,4 @@
-// The names of tracks on the left, with what can be done to them.
+// The names of tracks on the left, with their actions.
 
 import { duration } from "../format";
 import { arrange, closeTrace, look, store } from "../store";
@@ -10,22 +10,22 @@ import { traceLabel } from "./names";
 import { askOffset } from "./offset";
 import { movedTo, shifted } from "./order";
 
-/** Labels of the strips that are seen. */
+/** Labels of the visible strips. */
 export class Labels {
   private readonly host = byId("labels");
   private strips: Strip[] = [];
   private readonly shown = new Map<string, HTMLElement>();
   private dropAt: HTMLElement | null = null;
-  /** The track that was looked for last. */
+  /** The last track that was searched for. */
   private found = -1;
 
   constructor(private readonly reveal: (top: number, height: number) => void) {
-    // A label that gets the keys is brought into sight by the timeline; the browser would move the labels alone.
+    // The timeline scrolls to a focused label; the browser would scroll only the labels.
     this.host.addEventListener("scroll", () => (this.host.scrollTop = 0));
     this.host.addEventListener("focusin", (event) => this.follow(event.target as HTMLElement));
   }
 
-  /** New strips: every label is made again, and the focus stays where it was. */
+  /** Recreates all labels for new strips, and keeps the focus. */
   renew(strips: Strip[], scroll: number, height: number): void {
     const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset["what"] : undefined;
     this.strips = strips;
@@ -35,7 +35,7 @@ export class Labels {
     if (focused) this.host.querySelector<HTMLElement>(`[data-what="${CSS.escape(focused)}"]`)?.focus();
   }
 
-  /** Puts labels next to their strips; only those that are seen exist. */
+  /** Places labels next to their strips; only visible ones exist. */
   place(scroll: number, height: number): void {
     const seen = new Set<string>();
     for (const strip of between(this.strips, scroll - 200, scroll + height + 200)) {
@@ -57,7 +57,7 @@ export class Labels {
     }
   }
 
-  /** Marks the name of a track, the only one that is, and hands it the keys. */
+  /** Marks only the name of this track, and gives it the focus. */
   focus(track: number): void {
     this.host.querySelector(".found")?.classList.remove("found");
     this.found = track;
@@ -75,7 +75,7 @@ export class Labels {
     if (strip) this.reveal(strip.top, strip.height);
   }
 
-  /** The heading above or below the one that has the keys gets them. */
+  /** Moves the focus to the heading above or below. */
   private step(strip: Strip, by: number): void {
     let at = this.strips.indexOf(strip) + by;
     while (this.strips[at] && this.strips[at]?.kind !== "head" && this.strips[at]?.kind !== "group") at += by;
@@ -142,7 +142,7 @@ export class Labels {
     );
   }
 
-  /** Arrows go from heading to heading, and with alt they move the track. */
+  /** Arrow keys move between headings; with alt, they move the track. */
   private key(event: KeyboardEvent, strip: Strip): void {
     const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
     if (by === undefined || event.ctrlKey || event.metaKey) return;
@@ -152,7 +152,7 @@ export class Labels {
     else if (strip.kind === "head") shift(strip.number, by);
   }
 
-  /** Dragging a name puts its track where it is dropped. */
+  /** Dragging a name moves its track. */
   private drag(down: PointerEvent, row: HTMLElement, track: number): void {
     if (down.button !== 0) return;
     const name = down.currentTarget as HTMLElement;
@@ -173,7 +173,7 @@ export class Labels {
       this.dropAt?.classList.remove("drop");
       this.dropAt = null;
       if (!isDragging) return;
-      // The click that ends a drag folds nothing.
+      // The click that ends a drag must not fold.
       name.addEventListener("click", (event) => event.stopImmediatePropagation(), { capture: true, once: true });
       setTimeout(() => target !== undefined && moveBefore(track, Number(target)));
     };
@@ -192,16 +192,16 @@ export class Labels {
   }
 }
 
-/** Letters of a name that have room. */
+/** Max number of letters of a name. */
 const LETTERS = 24;
 
-/** A long name without its middle: a path differs at its end. */
+/** A long name without its middle, because paths differ at their ends. */
 export function middle(text: string): string {
   if (text.length <= LETTERS) return text;
   return `${text.slice(0, LETTERS / 3)}…${text.slice(1 - (2 * LETTERS) / 3)}`;
 }
 
-/** A name that folds what is below it. */
+/** A name that folds the strips below it. */
 function folder(label: string, isFolded: boolean, what: string, fold: () => void): HTMLElement {
   const name = element(
     "span",
@@ -225,7 +225,7 @@ function button(text: string, title: string, what: string, work: () => void): HT
   return made;
 }
 
-/** The query of an answer, and a way to close it. */
+/** The query of a result, and a button to close it. */
 function fillQueried(row: HTMLElement, strip: Strip): void {
   const sql = store.state.queried[strip.number]?.sql ?? "";
   const close = button("×", "× Remove this track", `queried ${strip.number}`, () => dropTrack(sql));

@@ -1,4 +1,4 @@
-// Where each track is, from top to bottom.
+// The vertical positions of tracks.
 
 import { count } from "../format";
 import { hasTimes, openTraces, type PageState } from "../store/state";
@@ -13,7 +13,7 @@ export const HEAD = 21;
 export const GROUP = 24;
 export const CHART = 46;
 export const LOG = 44;
-/** A track that is one low row. */
+/** Height of a track that is one low row. */
 const COMPACT = 12;
 export const RULER = 24;
 
@@ -32,7 +32,7 @@ export type StripKind =
   | "logs"
   | "queried";
 
-/** The kinds of lanes that strips of bars show, as the server counts them. */
+/** The kinds of lanes of strips of bars, as numbered by the server. */
 export const LANE_KINDS: Partial<Record<StripKind, number>> = { spans: 0, frames: 1, ranges: 2, switches: 3 };
 
 /** One strip of the picture. */
@@ -40,18 +40,18 @@ export interface Strip {
   kind: StripKind;
   top: number;
   height: number;
-  /** The track, the counter, the trace or the answer. */
+  /** The number of the track, counter, trace or result. */
   number: number;
-  /** The track that it belongs to; none for those of a trace. */
+  /** The track that it belongs to; null for strips of a trace. */
   track: number | null;
   trace: number;
-  /** What a person reads on the left. */
+  /** The label on the left. */
   label: string;
-  /** Which heading, if it is one. */
+  /** The key of the heading, if it is one. */
   group?: string;
 }
 
-/** The file if there are several, and the process if the file has several. */
+/** The heading: the file if there are several, and the process if the file has several. */
 function groupLabel(state: PageState, trace: number, process: string, isOnly: boolean): string {
   const label = traceLabel(state, trace);
   if (openTraces(state).length <= 1) return process || label;
@@ -64,7 +64,7 @@ function append<K>(lists: Map<K, number[]>, key: K, value: number): void {
   else lists.set(key, [value]);
 }
 
-/** Puts strips below each other. */
+/** Stacks strips. */
 class Stack {
   readonly strips: Strip[] = [];
   top = RULER;
@@ -87,7 +87,7 @@ class Stack {
     return track.spans + track.instants + track.bookmarks + track.switches > 0 || this.ofTracks.has(number);
   }
 
-  /** What belongs to a trace and to none of its threads. */
+  /** Strips of a trace that do not belong to a thread. */
   trace(number: number): void {
     const info = this.state.server.traces[number];
     if (!info) return;
@@ -149,7 +149,7 @@ export function layout(state: PageState): { strips: Strip[]; height: number } {
   const named = [...groups].filter(([, members]) => members.length > 0);
   const isGrouped = openTraces(state).length > 1 || named.length > 1;
   traces.forEach((info, trace) => {
-    // A trace that failed before anything was read has no heading.
+    // A trace that failed before any data was read has no heading.
     if (info.state === "closed" || (info.state === "failed" && !hasTimes(info))) return;
     const own = [...groups].filter(([group]) => group.startsWith(`${trace}/`));
     const filled = own.filter(([, members]) => members.length > 0);
@@ -165,7 +165,7 @@ export function layout(state: PageState): { strips: Strip[]; height: number } {
   return { strips: stack.strips, height: stack.top + 24 };
 }
 
-/** The strips that reach into a part of the page. */
+/** The strips that overlap a vertical range. */
 export function between(strips: Strip[], top: number, bottom: number): Strip[] {
   let [low, high] = [0, strips.length];
   while (low < high) {

@@ -1,4 +1,4 @@
-// Draws what has no length: events, log lines, arrows.
+// Draws events, log lines and arrows.
 
 import { store } from "../store";
 import { fading } from "../store/state";
@@ -9,7 +9,7 @@ import type { Picture } from "./picture";
 import { smoothed } from "./samples";
 import { xOf, type Scene } from "./scale";
 
-/** What a person set. */
+/** Categories of events that a person set. */
 const BOOKMARK = "bookmark";
 
 function colorOf(name: number, category: string): string {
@@ -19,7 +19,7 @@ function colorOf(name: number, category: string): string {
   return category === "mark" || category === "marker" ? colors.accent : paint(name).css;
 }
 
-/** A flag for what a person set, a triangle for a mark, a diamond for the rest. */
+/** A flag for events that a person set, a triangle for a mark, a diamond for others. */
 function shape(context: CanvasRenderingContext2D, category: string, x: number, top: number): void {
   context.beginPath();
   if (category === BOOKMARK) {
@@ -40,7 +40,7 @@ function shape(context: CanvasRenderingContext2D, category: string, x: number, t
   context.fill();
 }
 
-/** The events of a strip: those that a person set have one of their own. */
+/** The events of a strip; events that a person set have a separate strip. */
 export function eventsOf(picture: Picture, strip: Strip): EventMark[] {
   const { names } = store.state;
   const isOwn = ([, , , category]: EventMark): boolean =>
@@ -53,7 +53,7 @@ export function drawEvents(scene: Scene, picture: Picture, strip: Strip): void {
   const own = eventsOf(picture, strip);
   const { names } = store.state;
   const fade = fading(store.state);
-  // Bookmarks whose text would run under the next one: the last of a group speaks for them.
+  // If the text of a bookmark would run into the next one, only the last of the group shows its text.
   let untold = 0;
   own.forEach(([, ts, name, categoryName, shared], at) => {
     const x = xOf(ts, width);
@@ -64,7 +64,7 @@ export function drawEvents(scene: Scene, picture: Picture, strip: Strip): void {
     const next = own[at + 1]?.[1];
     const away = (next === undefined ? width : xOf(next, width)) - x;
     const isBookmark = category === BOOKMARK;
-    // When events are close together a line for each tells as much as a shape, and costs less.
+    // If events are close together, lines show as much as shapes and are cheaper.
     if (away < 7 && !isBookmark) context.fillRect(Math.round(x) - 1, strip.top + 4, 2, 10);
     else shape(context, category, x, strip.top);
     const room = away - 16;
@@ -80,10 +80,10 @@ export function drawEvents(scene: Scene, picture: Picture, strip: Strip): void {
   });
 }
 
-/** Levels from the worst, which is at the top. */
+/** Levels, most severe at the top. */
 const LEVEL_ROWS = 4;
 
-/** A row for each level, which is the stronger the more lines there are. */
+/** One row per level, which is stronger if there are more lines. */
 export function drawLogs(scene: Scene, picture: Picture, strip: Strip): void {
   const { context, width } = scene;
   const { window, pixels } = picture;
@@ -104,7 +104,7 @@ export function drawLogs(scene: Scene, picture: Picture, strip: Strip): void {
     });
   }
   context.globalAlpha = 1;
-  // Lines that the filter of the log leaves are marked below.
+  // Lines that match the filter of the log are marked below.
   context.fillStyle = palette().text;
   for (const [, ts] of picture.hits.get(strip.number) ?? []) {
     const x = Math.round(xOf(ts, width));
@@ -112,7 +112,7 @@ export function drawLogs(scene: Scene, picture: Picture, strip: Strip): void {
   }
 }
 
-/** For each level how many lines are in each pixel of the picture; those that are never few are smoothed. */
+/** The number of lines per level and pixel of the picture; dense levels are smoothed. */
 function columnsOfLevels(picture: Picture, strip: Strip, pixel: number): LevelRow[] {
   const levels = new Map<number, number[]>();
   for (const [, ts, level, count] of picture.logs.get(strip.number) ?? []) {

@@ -1,4 +1,4 @@
-// The whole trace in one line, with the view in it.
+// The minimap: the whole axis with the view in it.
 
 import { ask } from "../api";
 import { look, lookAtAll, store, type Range } from "../store";
@@ -8,7 +8,7 @@ import { byId } from "../widgets/dom";
 import type { Minimap as Overview } from "../wire";
 import { smoothed } from "./samples";
 
-/** Near an edge of the view, a drag moves that edge. */
+/** Distance from an edge of the view within which a drag moves that edge. */
 const EDGE = 6;
 
 export class Minimap {
@@ -16,7 +16,7 @@ export class Minimap {
   private overview: Overview = { busy: [], points: [], errors: [], memory: [] };
   private asked = 0;
   private frame = 0;
-  /** What does not change when the view moves. */
+  /** The cached part that does not change when the view moves. */
   private readonly still = document.createElement("canvas");
   private isStale = true;
 
@@ -69,7 +69,7 @@ export class Minimap {
     return all.from + (x / this.width) * (all.to - all.from);
   }
 
-  /** What a drag from a point does: moves an edge, or the whole view. */
+  /** The effect of a drag from a point: moves an edge or the whole view. */
   private grip(x: number): "from" | "to" | "move" | "jump" {
     const [left, right] = [this.x(store.state.view.from), this.x(store.state.view.to)];
     if (right - left > 3 * EDGE || x < left || x > right) {
@@ -157,7 +157,7 @@ export class Minimap {
     context.fillRect(0, 0, this.canvas.clientWidth, this.canvas.clientHeight);
     const { busy, points, errors, memory } = this.overview;
     const hasSpans = busy.some((value) => value > 0);
-    // Lines of a log come in bursts that may keep time with the pixels.
+    // Log lines come in bursts that may interfere with the pixels.
     const dots = store.state.server.logs > 0 ? smoothed(points) : points;
     this.bars(context, hasSpans ? busy : dots, `color-mix(in srgb, ${colors.accent} 60%, ${colors.row})`);
     if (!hasSpans) this.bars(context, errors, colors.bad, Math.max(...dots, 1e-9));
@@ -177,7 +177,7 @@ export class Minimap {
     context.beginPath();
     values.forEach((value, at) => {
       if (value <= 0) return;
-      // The root lets a single span be seen beside a thousand.
+      // The square root makes a single span visible next to a thousand.
       const high = Math.max(1.5, Math.sqrt(value / most) * (height - 5));
       context.rect(at * scale, height - high, Math.max(scale, 0.6), high);
     });
@@ -203,7 +203,7 @@ export class Minimap {
     values.forEach((value, at) => value > 0 && context.fillRect(at * scale, 0, 1.5, 5));
   }
 
-  /** What is outside of the view is faint; the view has edges to take hold of. */
+  /** Everything outside the view is faint; the view has edges that can be dragged. */
   private view(context: CanvasRenderingContext2D, width: number, height: number): void {
     const colors = palette();
     const [left, right] = [this.x(store.state.view.from), this.x(store.state.view.to)];

@@ -1,4 +1,4 @@
-// What tracks and traces are called.
+// The names of tracks and traces.
 
 import { count, duration } from "../format";
 import { baseName, openTraces, type PageState } from "../store/state";
@@ -18,7 +18,7 @@ function nameKey(track: TrackInfo): string {
   return `${groupOf(track)}/${track.name}`;
 }
 
-/** Names that several threads of a process have, known for the tracks that were asked for last. */
+/** Names that several threads of a process share; cached for the last tracks. */
 let repeated: { of: TrackInfo[]; names: Set<string> } = { of: [], names: new Set() };
 
 function repeatedNames(tracks: TrackInfo[]): Set<string> {
@@ -34,12 +34,12 @@ export function traceLabel({ server }: PageState, number: number): string {
   return baseName(server.traces[number]?.path ?? "");
 }
 
-/** A trace and a process of it. */
+/** The key of a trace and process. */
 export function groupOf(track: TrackInfo): string {
   return `${track.trace}/${track.process}`;
 }
 
-/** The file and the range that a picture shows. */
+/** The name of an image file: trace and range. */
 export function pictureName(state: PageState): string {
   const [first] = openTraces(state);
   const file = baseName(first?.path ?? "traceloom").replace(/[^\w.-]+/g, "_");

@@ -1,8 +1,8 @@
-// Offsets that bring several traces together.
+// Offsets that align several traces.
 
 import type { TraceInfo } from "../wire";
 
-/** Offsets that put all traces at their times of day; none if one of them does not know it. */
+/** Offsets that align all traces by time of day; null if a trace does not have it. */
 export function byClock(traces: Pick<TraceInfo, "unix_origin_ns">[]): number[] | null {
   const origins = traces.map((trace) => trace.unix_origin_ns);
   const known = origins.filter((origin) => origin !== null).map((origin) => BigInt(origin));

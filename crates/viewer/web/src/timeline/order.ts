@@ -1,9 +1,9 @@
-// The order of the tracks, and how it is changed.
+// The order of tracks, and its changes.
 
 import type { PageState } from "../store/state";
 import { trackLabel } from "./names";
 
-/** The tracks in the order that they are shown: pinned ones first. */
+/** The tracks in display order, pinned ones first. */
 export function shownTracks(state: PageState): number[] {
   const { server, tracks } = state;
   const places = new Map(tracks.order.map((track, at) => [track, at]));
@@ -14,7 +14,7 @@ export function shownTracks(state: PageState): number[] {
   return shown.sort((one, other) => rank(one) - rank(other) || sorted(state, one, other));
 }
 
-/** Compares tracks that nobody moved. */
+/** Compares tracks that the user did not move. */
 function sorted(state: PageState, one: number, other: number): number {
   const { tracks } = state.server;
   const { sort } = state.tracks;
@@ -30,7 +30,7 @@ function sorted(state: PageState, one: number, other: number): number {
   return one - other;
 }
 
-/** The order after a track moved past its neighbor of the same trace and process; none if there is no neighbor. */
+/** The order after moving a track past its neighbor of the same trace and process; null if there is none. */
 export function shifted(state: PageState, track: number, by: number): number[] | null {
   const order = shownTracks(state);
   const group = (number: number): string => {
@@ -47,7 +47,7 @@ export function shifted(state: PageState, track: number, by: number): number[] |
   return order;
 }
 
-/** The order after a track was dropped on another: it takes its place. */
+/** The order after dropping a track on another one, whose place it takes. */
 export function movedTo(state: PageState, track: number, target: number): number[] {
   const order = shownTracks(state);
   if (track === target) return order;

@@ -1,4 +1,4 @@
-// The picture of a window, as the server drew it.
+// The picture of a window: drawing data from the server.
 
 import { ask, askBytes } from "../api";
 import { store, type Place, type Range } from "../store";
@@ -6,16 +6,16 @@ import { filterOf, queryOf } from "../panels/log/filter";
 import type { Extras, LogHit, LogQuery, Sample, TextLabel } from "../wire";
 import { ROW, type Strip } from "./layout";
 
-/** The bars of one lane, in pixels of the window that was asked for. */
+/** The bars of one lane, in pixels of the requested window. */
 export interface LaneBars {
   track: number;
   kind: number;
   depth: number;
   left: Float32Array;
   right: Float32Array;
-  /** Durations in nanoseconds, of the longest span of a bar. */
+  /** Durations in nanoseconds of the longest span of each bar. */
   lengths: Float32Array;
-  /** The parts of bars that spans cover, from 0 to 1. */
+  /** The shares of bars that spans cover, from 0 to 1. */
   busy: Float32Array;
   names: Uint32Array;
   indices: Uint32Array;
@@ -31,7 +31,7 @@ export interface Picture {
   /** By track, and by trace. */
   events: Map<number, Extras["events"]>;
   logs: Map<number, Extras["logs"]>;
-  /** Lines that the filter of the log leaves, by trace. */
+  /** Lines that match the filter of the log, by trace. */
   hits: Map<number, LogHit[]>;
   counters: Map<number, Sample[]>;
   texts: Map<number, TextLabel[]>;
@@ -49,13 +49,13 @@ function grouped<T extends [number, ...unknown[]]>(rows: T[]): Map<number, T[]> 
   return groups;
 }
 
-/** What a picture is asked for. */
+/** The request for a picture. */
 export interface Wish {
   view: Range;
   width: number;
   tracks: string;
   counters: string;
-  /** What the log is filtered by; empty if it is not. */
+  /** The filter of the log; empty for none. */
   filter: string;
   revision: number;
 }
@@ -87,7 +87,7 @@ export function parse(bytes: ArrayBuffer): Map<number, LaneBars[]> {
   return lanes;
 }
 
-/** Asks for pictures, one at a time; the last wish wins. */
+/** Requests pictures, one at a time; the last request wins. */
 export class Painter {
   picture: Picture | null = null;
   private shown: Wish | null = null;
@@ -96,12 +96,12 @@ export class Painter {
 
   constructor(private readonly drawn: () => void) {}
 
-  /** Whether the picture is the one that was wished for last. */
+  /** Whether the picture is the last requested one. */
   get isDone(): boolean {
     return !this.isAsking && this.next === null && this.picture !== null;
   }
 
-  /** Wishes for a picture of some strips; it has a margin on both sides, so that moving shows no gap. */
+  /** Requests a picture of some strips, with a margin on both sides, so that moving shows no gap. */
   want(width: number, strips: Strip[], top: number, bottom: number): void {
     const wish = {
       view: store.state.view,
@@ -136,7 +136,7 @@ export class Painter {
   }
 }
 
-/** The tracks and counters of strips; of a deep track only the rows that are near. */
+/** The tracks and counters of strips; for a deep track, only the rows near the view. */
 export function listed(strips: Strip[], top: number, bottom: number): { tracks: string; counters: string } {
   const tracks = new Map<number, string>();
   const counters: number[] = [];
@@ -148,7 +148,7 @@ export function listed(strips: Strip[], top: number, bottom: number): { tracks: 
     if (strip.kind !== "spans") tracks.set(strip.track, tracks.get(strip.track) ?? `${strip.track}:0-0`);
     else if (rows <= 60) tracks.set(strip.track, rows > 1 ? String(strip.track) : `${strip.track}:0-0`);
     else {
-      // In steps, so that scrolling does not ask for each row.
+      // In steps, so that scrolling does not send a request for each row.
       const first = Math.max(0, Math.floor((top - strip.top) / ROW / 20) * 20 - 20);
       const last = Math.ceil((bottom - strip.top) / ROW / 20) * 20 + 20;
       tracks.set(strip.track, `${strip.track}:${first}-${Math.max(first, last)}`);
@@ -157,7 +157,7 @@ export function listed(strips: Strip[], top: number, bottom: number): { tracks: 
   return { tracks: [...tracks.values()].join(), counters: counters.join() };
 }
 
-/** Whether a picture shows a wish as well as a new one would. */
+/** Whether a picture satisfies a request as well as a new one would. */
 export function isCovered(wish: Wish, shown: Wish, window: Range): boolean {
   const [wanted, has] = [wish.view.to - wish.view.from, shown.view.to - shown.view.from];
   const isLike =
@@ -170,7 +170,7 @@ export function isCovered(wish: Wish, shown: Wish, window: Range): boolean {
   return isLike && isInside && Math.abs(wanted / has - 1) < 0.001;
 }
 
-/** What the log is filtered by, as text; empty if it is not. */
+/** The filter of the log as text; empty for none. */
 function logFilter(): string {
   const query = queryOf(filterOf(store.state.links["log"]));
   return Object.keys(query).length > 0 ? JSON.stringify(query) : "";
@@ -178,7 +178,7 @@ function logFilter(): string {
 
 const FURTHEST = 9.2e18;
 
-/** A time that the server can take. */
+/** A time that the server accepts. */
 function whole(ns: number): number {
   return Math.round(Math.min(Math.max(ns, -FURTHEST), FURTHEST));
 }
@@ -186,7 +186,7 @@ function whole(ns: number): number {
 async function paint(wish: Wish): Promise<Picture> {
   const { view, width } = wish;
   const from = whole(view.from - (view.to - view.from) / 2);
-  // The width does not depend on where the view is, so that what shares a pixel still does when it moves.
+  // The width does not depend on the position of the view, so that items that share a pixel still do when it moves.
   const to = whole(from + Math.max(1, Math.round((view.to - view.from) * 2)));
   const pixels = Math.max(1, Math.round(width * 2));
   const query = { from, to, px: pixels, tracks: wish.tracks };

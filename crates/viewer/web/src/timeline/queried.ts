@@ -1,4 +1,4 @@
-// Draws answers in SQL: spans and moments in rows, or values over time.
+// Draws SQL results: spans and points in rows, or values over time.
 
 import { painted, stable } from "../colors";
 import { moment } from "../format";
@@ -9,7 +9,7 @@ import { drawValues } from "./charts";
 import { CHART, ROW, type Strip } from "./layout";
 import { xOf, type Scene } from "./scale";
 
-/** How high a track is. */
+/** The height of a track. */
 export function heightOf(track: Track): number {
   return track.values ? CHART : ROW * track.depth;
 }
@@ -31,7 +31,7 @@ const greatest = (one: number, other: number): number => Math.max(one, other);
 
 function drawMarks(scene: Scene, strip: Strip, marks: readonly Mark[]): void {
   const { context, width } = scene;
-  /** Where each row is drawn to: what is behind the same pixel is not drawn again. */
+  /** The end of the drawn part of each row; marks in the same pixel are not drawn again. */
   const drawn: number[] = [];
   for (const mark of marks) {
     const [left, right] = [xOf(mark.ts, width), xOf(mark.ts + mark.dur, width)];
@@ -50,7 +50,7 @@ function drawMarks(scene: Scene, strip: Strip, marks: readonly Mark[]): void {
   }
 }
 
-/** The row of an answer that is under the pointer. */
+/** The row of a result under the pointer. */
 export function markAt(strip: Strip, ns: number, y: number, reach: number): Mark | null {
   const depth = Math.floor((y - strip.top) / ROW);
   const own = store.state.queried[strip.number]?.marks.filter((mark) => mark.depth === depth) ?? [];

@@ -1,10 +1,10 @@
-// Values over time: which one holds when, and what each column of pixels shows.
+// Values over time: the value at a time, and the values of each pixel column.
 
 import type { Range } from "../store/state";
 import type { Sample } from "../wire";
 import { xOf } from "./scale";
 
-/** The sample that holds at a time. */
+/** The sample at a time. */
 export function sampleAt(samples: Sample[], ns: number): Sample | null {
   let [low, high] = [0, samples.length];
   while (low < high) {
@@ -15,7 +15,7 @@ export function sampleAt(samples: Sample[], ns: number): Sample | null {
   return samples[low - 1] ?? null;
 }
 
-/** What each column of pixels shows: the value that holds after it, and the extremes in it. */
+/** The values of each pixel column: the last value, and the extremes. */
 export interface Columns {
   last: Float64Array;
   low: Float64Array;
@@ -53,7 +53,7 @@ export function columnsOf(samples: Sample[], width: number, view?: Range): Colum
   return columns;
 }
 
-/** Each value as the mean of those around it: lines that come as regularly as pixels do leave no gaps and no peaks. */
+/** Replaces each value with the mean of its neighbors, so that regular log lines cause no gaps or peaks. */
 export function smoothed(values: readonly number[], reach = 2): number[] {
   return values.map((_, at) => {
     const near = values.slice(Math.max(0, at - reach), at + reach + 1);

@@ -1,4 +1,4 @@
-// The timeline as a picture file.
+// Saves the timeline as an image.
 
 import { store } from "../store";
 import { palette } from "../theme";
@@ -8,10 +8,10 @@ import { between, RULER } from "./layout";
 import { pictureName } from "./names";
 import type { Scene } from "./scale";
 
-/** Pixels of the picture per pixel of the page: sharp when printed. */
+/** Pixels of the image per pixel of the page, for sharp prints. */
 const RATIO = 2;
 
-/** Saves what is seen, with the names on the left. */
+/** Saves the visible part, with the names on the left. */
 export function savePicture(scene: Scene): void {
   const { gutter } = scene;
   const canvas = document.createElement("canvas");

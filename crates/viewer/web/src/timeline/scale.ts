@@ -1,4 +1,4 @@
-// From times to pixels and back, and what everything that draws shares.
+// Conversion between times and pixels, and the data shared by all drawing code.
 
 import { store, type Range } from "../store";
 import type { Strip } from "./layout";
@@ -10,21 +10,21 @@ export interface Bar {
   bar: number;
 }
 
-/** Everything that is drawn. */
+/** The data to draw. */
 export interface Scene {
   context: CanvasRenderingContext2D;
   width: number;
   height: number;
-  /** How wide the names on the left are. */
+  /** Width of the names on the left. */
   gutter: number;
   scroll: number;
   contentHeight: number;
   strips: Strip[];
   picture: Picture | null;
   hover: Bar | null;
-  /** Where the pointer is. */
+  /** Position of the pointer. */
   cursor: { x: number; y: number } | null;
-  /** A box that is being drawn: a range of time, and of the page if tracks are selected. */
+  /** A selection box that is being dragged: a time range, and a vertical range if tracks are selected. */
   box: { from: number; to: number; top: number | null; bottom: number } | null;
 }
 
@@ -38,7 +38,7 @@ export function nsOf(x: number, width: number, view: Range = store.state.view): 
   return view.from + (x / width) * (view.to - view.from);
 }
 
-/** Where the left edge of a picture is now, and how wide one of its pixels. */
+/** The current position of the left edge of a picture, and the current width of one of its pixels. */
 export function placed(picture: Picture, width: number): { offset: number; scale: number } {
   const offset = xOf(picture.window.from, width);
   return { offset, scale: (xOf(picture.window.to, width) - offset) / picture.pixels };

@@ -1,4 +1,4 @@
-// Draws values that are texts: each from when it was set to the next one.
+// Draws values that are texts, each until the next one.
 
 import { palette } from "../theme";
 import type { TextLabel } from "../wire";
@@ -7,7 +7,7 @@ import type { Strip } from "./layout";
 import type { Picture } from "./picture";
 import { xOf, type Scene } from "./scale";
 
-/** Letters narrower than this cannot be told apart. */
+/** Minimum width for readable letters. */
 const LETTER = 6;
 
 export function drawTexts(scene: Scene, picture: Picture, strip: Strip): void {
@@ -26,7 +26,7 @@ export function drawTexts(scene: Scene, picture: Picture, strip: Strip): void {
     context.fillRect(left, top, Math.max(1, end - left - 1), height);
     context.fillStyle = colors.accent;
     context.fillRect(x - 0.5, top, shared > 1 ? 2 : 1.5, height);
-    // A text that began before the window is told at its edge.
+    // A text that started before the window is drawn at its edge.
     const begin = Math.max(x + 5, 4);
     const told = text === "" ? '""' : text;
     const shown = fitted(shared > 1 ? `${told} +${shared - 1}` : told, end - begin - 4);
@@ -43,7 +43,7 @@ function fitted(text: string, room: number): string {
   return most < 3 ? "" : `${line.slice(0, most - 1)}…`;
 }
 
-/** The text that holds at a time. */
+/** The text at a time. */
 export function textAt(picture: Picture, strip: Strip, ns: number): TextLabel | null {
   if (ns > endOf(strip)) return null;
   let found: TextLabel | null = null;

@@ -1,4 +1,4 @@
-// The timeline: draws when something changed, asks when the view moved, and brings things into view.
+// The timeline: draws changes, requests data when the view moves, and scrolls to items.
 
 import { ask, EVENT } from "../api";
 import { moment } from "../format";
@@ -43,15 +43,15 @@ export class Timeline {
   readonly scene: Scene;
   private frame = 0;
   private isSeen = false;
-  /** The span that fills the view when more is known of it. */
+  /** The span to zoom to when its length is known. */
   private awaited: Place | null = null;
   private steps = Promise.resolve();
   /** Called when a picture is complete. */
   onDrawn: (picture: Picture) => void = () => undefined;
 
   constructor() {
-    // Drawn by the processor: thousands of small rectangles and lines of pixels cost more on the way to a graphics card,
-    // and most of all to one that is only simulated.
+    // Drawn by the CPU, because sending thousands of small rectangles and pixel lines to a GPU costs more, especially
+    // to an emulated one.
     const context = this.canvas.getContext("2d", { alpha: false, willReadFrequently: true });
     if (!context) throw new Error("this browser cannot draw");
     this.scene = {
@@ -111,11 +111,11 @@ export class Timeline {
     this.canvas.style.height = `${this.scene.height}px`;
     this.scene.context.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.scrollTo(this.scene.scroll);
-    // A canvas that changed its size is empty: what is known is drawn before it is seen.
+    // A resized canvas is empty, so known data is drawn before it becomes visible.
     draw(this.scene);
   }
 
-  /** Places the tracks from scratch. */
+  /** Recomputes the layout of tracks. */
   private arrange(): void {
     const { strips, height } = layout(store.state);
     this.scene.strips = strips;
@@ -125,7 +125,7 @@ export class Timeline {
     this.moved();
   }
 
-  /** The view moved: draw what is there at once, and ask for what is not. */
+  /** Called when the view moved: draws known data at once, and requests the rest. */
   private moved(): void {
     this.invalidate();
     const { scroll, height, strips } = this.scene;
@@ -139,7 +139,7 @@ export class Timeline {
       this.frame = 0;
       this.scene.picture = this.painter.picture;
       draw(this.scene);
-      // Scripts can wait until the picture is complete, and ask what is under the pointer.
+      // Scripts can wait until the picture is complete, and query the item under the pointer.
       const isEmpty = store.state.server.traces.length === 0;
       this.canvas.dataset["drawn"] = String(this.painter.isDone && !isEmpty && !isLoading(store.state));
       if (this.painter.isDone && this.scene.picture) this.onDrawn(this.scene.picture);
@@ -147,7 +147,7 @@ export class Timeline {
     });
   }
 
-  /** For whoever measures how long the first picture takes. */
+  /** For measuring the time to the first picture. */
   private seen(): void {
     this.isSeen = true;
     performance.mark("traceloom-picture");
@@ -182,7 +182,7 @@ export class Timeline {
     return y < RULER ? null : (between(this.scene.strips, top, top + 1)[0] ?? null);
   }
 
-  /** What is under a point. */
+  /** The item at a point. */
   targetAt(x: number, y: number): Target | null {
     const { picture } = this.scene;
     const ns = nsOf(x, this.width);
@@ -248,7 +248,7 @@ export class Timeline {
     place();
   }
 
-  /** The view moved under the pointer: what was under it is elsewhere. */
+  /** The view moved, so another item is under the pointer. */
   private forgetPointer(): void {
     const { cursor } = this.scene;
     if (!cursor) return;
@@ -271,7 +271,7 @@ export class Timeline {
 
   async click(x: number, y: number): Promise<void> {
     const target = this.targetAt(x, y);
-    // The panel says the same now.
+    // The panel shows the same now.
     this.card.dismiss();
     if (target?.kind === "bar" && target.bar.lane.kind < 3) {
       const { lane, bar } = target.bar;
@@ -290,13 +290,13 @@ export class Timeline {
     } else if (target?.kind !== "chart" && target?.kind !== "text") select(NOTHING);
   }
 
-  /** Selects a span, and fills the view with it if that was asked for meanwhile. */
+  /** Selects a span, and zooms to it if that was requested meanwhile. */
   private async select(place: Place, name: number | null, ts: number | null): Promise<void> {
     await selectSpan(place, name, ts);
     if (this.awaited === place) this.zoomNow();
   }
 
-  /** The next or the previous span of the selected name; one after the other, however fast they are asked for. */
+  /** Goes to the next or previous span of the selected name, one at a time even if requested faster. */
   step(isBack: boolean): Promise<void> {
     this.steps = this.steps.then(() => this.stepNow(isBack)).catch(() => undefined);
     return this.steps;
@@ -308,11 +308,11 @@ export class Timeline {
     const ts = Math.round(selectedAt(selection) ?? view.from);
     const found = await ask("next", { name: selection.name, ts, back });
     if (!found) return toast(`No ${back ? "earlier" : "later"} span of this name.`);
-    // What else is known of it takes longer, and nothing waits for that.
+    // Other details take longer, and nothing waits for them.
     void this.show(found).catch(() => undefined);
   }
 
-  /** Brings into view what another part of the page asks for. */
+  /** Scrolls to the item that another part of the page requests. */
   private reveal(what: Reveal): void {
     if (what.kind === "found") void this.show(what.found).catch(() => undefined);
     else if (what.kind === "counter") this.showCounter(what.number);
@@ -345,7 +345,7 @@ export class Timeline {
     if (strip) this.scrollNear(strip.top + depth * ROW, ROW);
   }
 
-  /** Brings the heading of a track into view and hands it the keys. */
+  /** Scrolls to the heading of a track and gives it the focus. */
   private showTrack(track: number): void {
     this.unfold(track, false);
     const strip = this.scene.strips.find((one) => one.kind === "head" && one.number === track);
@@ -354,7 +354,7 @@ export class Timeline {
     this.labels.focus(track);
   }
 
-  /** Brings values into view. */
+  /** Scrolls to values. */
   private showCounter(number: number): void {
     const track = store.state.server.counters[number]?.track ?? null;
     if (track !== null) this.unfold(track);
@@ -364,7 +364,7 @@ export class Timeline {
     if (strip) this.scrollNear(strip.top, strip.height);
   }
 
-  /** Shows a track that is hidden or below a folded heading, and all of it unless only its heading is wanted. */
+  /** Shows a track that is hidden or below a folded heading, and unfolds it unless only its heading is needed. */
   private unfold(track: number, isWhole = true): void {
     const { folded, hidden, groups } = store.state.tracks;
     const info = store.state.server.tracks[track];
@@ -386,7 +386,7 @@ export class Timeline {
     this.scrollTo(top - height / 2);
   }
 
-  /** Folds all tracks, or unfolds them where all are folded. */
+  /** Folds all tracks, or unfolds them if all are folded. */
   foldAll(): void {
     const all = store.state.server.tracks.map((_, number) => number);
     const { folded } = store.state.tracks;
@@ -398,7 +398,7 @@ export class Timeline {
     if (after && this.scene.scroll > 0) this.scrollTo(after.top - RULER);
   }
 
-  /** Fills the view with what is selected, as soon as its length is known. */
+  /** Zooms to the selection, as soon as its length is known. */
   zoomToSelection(): void {
     void this.steps.then(() => this.zoomNow());
   }
@@ -412,7 +412,7 @@ export class Timeline {
     } else if (range && !place) look(range.from, range.to);
   }
 
-  /** The picture as a file. */
+  /** Saves the picture as a file. */
   save(): void {
     savePicture(this.scene);
   }

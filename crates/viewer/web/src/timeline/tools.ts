@@ -1,4 +1,4 @@
-// Which tracks are shown, and in which order: a filter, an order, and low rows.
+// Track tools: filter, order, and low rows.
 
 import { arrange, store } from "../store";
 import type { TrackSort } from "../store/state";
@@ -11,7 +11,7 @@ const SORTS: [TrackSort, string][] = [
   ["name", "Name"],
 ];
 
-/** With fewer tracks there is nothing to look for. */
+/** Minimum number of tracks for which the tools are shown. */
 const FEW = 3;
 
 export class TrackTools {

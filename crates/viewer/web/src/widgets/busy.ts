@@ -1,12 +1,12 @@
-// Queries that take a while.
+// Long queries.
 
 import { element } from "./dom";
 
-/** Queries of which only the last one matters: older ones are called off. */
+/** Queries of which only the last one matters; older ones are canceled. */
 export class Latest {
   private last: AbortController | null = null;
 
-  /** The answer; nothing if another query came after it. */
+  /** The answer; undefined if another query was sent after it. */
   async ask<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
     this.last?.abort();
     const own = new AbortController();
@@ -21,7 +21,7 @@ export class Latest {
   }
 }
 
-/** A line that says that something is on its way, if it takes long enough to be noticed. */
+/** A progress message, shown only if the query takes long enough to be noticed. */
 export class BusyMark {
   readonly host = element("div", { class: "busy" });
   private running = 0;

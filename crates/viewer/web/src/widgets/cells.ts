@@ -1,11 +1,11 @@
-// What the cells of a table look like, and how they compare.
+// The appearance and sort order of table cells.
 
 import { element } from "./dom";
 import type { Column } from "./table";
 
 let ruler: CanvasRenderingContext2D | null = null;
 
-/** How wide a `ch` of an element is, in pixels. */
+/** The width of `1ch` of an element, in pixels. */
 export function letter(host: HTMLElement): number {
   ruler ??= document.createElement("canvas").getContext("2d");
   if (!ruler) return 8;
@@ -26,18 +26,18 @@ export function cell<T>(column: Column<T>, row: T): HTMLElement {
   return made;
 }
 
-/** On which side a column stands. */
+/** The alignment of a column. */
 export function side<T>(column: Column<T>): string {
   return (column.align ?? (column.value ? "right" : "left")) === "right" ? "number" : "text";
 }
 
-/** What is no number is less than any number. */
+/** Values that are not numbers sort before all numbers. */
 export function compare(one: number, other: number): number {
   if (Number.isNaN(one) || Number.isNaN(other)) return Number(Number.isNaN(other)) - Number(Number.isNaN(one));
   return one < other ? -1 : Number(one > other);
 }
 
-/** A number as a file has it. */
+/** A number as written to a file. */
 export function number(value: number): string {
   return Number.isNaN(value) ? "" : String(value);
 }

@@ -1,8 +1,8 @@
-// Tables as files for spreadsheets.
+// Saves tables as CSV.
 
 import { saveFile } from "./dom";
 
-/** A cell that a spreadsheet would take for a formula is shown as text. */
+/** A CSV cell, quoted so that a spreadsheet does not interpret it as a formula. */
 export function csvCell(text: string): string {
   const harmless = /^[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text;
   return /[",\n\r]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;

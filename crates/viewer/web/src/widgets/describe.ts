@@ -1,4 +1,4 @@
-// Spans, events and log lines in words.
+// Descriptions of spans, events and log lines.
 
 import { count, duration, moment, share } from "../format";
 import { levelColor, paint } from "../theme";
@@ -7,7 +7,7 @@ import { element, facts } from "./dom";
 
 export type Rows = [what: string, value: string][];
 
-/** Everything about a span. */
+/** The details of a span. */
 export function describe(span: SpanDetails, shared = 1): HTMLElement[] {
   const { dur_ns, self_ns, name_count, name_total_ns } = span;
   const self = self_ns === null ? "" : `${duration(self_ns)}${dur_ns ? `  (${share(self_ns, dur_ns)})` : ""}`;
@@ -31,7 +31,7 @@ export function describe(span: SpanDetails, shared = 1): HTMLElement[] {
   return titled(span.name, rows, shared, paint(span.name_id).css);
 }
 
-/** Everything about a point in time. */
+/** The details of an event. */
 export function describeEvent(event: EventDetails, shared = 1): HTMLElement[] {
   const rows: Rows = [
     ["what", event.category],
@@ -42,7 +42,7 @@ export function describeEvent(event: EventDetails, shared = 1): HTMLElement[] {
   return titled(event.name, rows, shared, paint(event.name_id).css);
 }
 
-/** Everything about a log line, and how many share its place. */
+/** The details of a log line, and the number of lines at the same place. */
 export function describeLine(line: LogLine, shared: number): HTMLElement[] {
   const level = element("strong", { style: `color: ${levelColor(line.level)}` }, line.level);
   const where = line.file ? `${line.file}${line.line ? `:${line.line}` : ""}` : "";

@@ -1,8 +1,8 @@
-// Elements, sentences and saved files.
+// Helpers for elements, messages and saved files.
 
 type Child = Node | string;
 
-/** An element with attributes and children; texts are texts, whatever is in them. */
+/** Creates an element with attributes and children; text is never interpreted as markup. */
 export function element<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Record<string, string> = {},
@@ -14,14 +14,14 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** An element of the page that is always there. */
+/** An element of the page that always exists. */
 export function byId(id: string): HTMLElement {
   const found = document.getElementById(id);
   if (!found) throw new Error(`the page has no #${id}`);
   return found;
 }
 
-/** Terms, and what is said of each; what has no text is left out. */
+/** A list of terms and descriptions; terms without text are omitted. */
 export function facts(
   rows: readonly (readonly [term: string, text: string])[],
   attributes: Record<string, string> = {},
@@ -31,17 +31,17 @@ export function facts(
   return list;
 }
 
-/** A sentence where there is nothing to show. */
+/** A message for an empty state. */
 export function note(text: string): HTMLElement {
   return element("p", { class: "note" }, text);
 }
 
-/** A sentence where something failed. */
+/** An error message. */
 export function failure(error: unknown): HTMLElement {
   return element("p", { class: "error" }, error instanceof Error ? error.message : String(error));
 }
 
-/** Hands a file to the browser. */
+/** Lets the browser save a file. */
 export function saveFile(name: string, parts: BlobPart[], type: string): void {
   const link = element("a", { download: name });
   link.href = URL.createObjectURL(new Blob(parts, { type }));

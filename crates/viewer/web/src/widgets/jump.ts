@@ -1,4 +1,4 @@
-// From a row of a panel to the timeline.
+// Jumps from a row of a panel to the timeline.
 
 import { ask } from "../api";
 import { moment } from "../format";
@@ -6,7 +6,7 @@ import { lookAt, reveal, select, store } from "../store";
 import { extent } from "../store/state";
 import type { Found, PlaceQuery } from "../wire";
 
-/** A time, as exact as it can be distinguished in the whole of all traces. */
+/** A time, with a precision suitable for the extent of all traces. */
 export function when(ts: number): string {
   const all = extent(store.state);
   return moment(ts, (all.to - all.from) / 10_000);
@@ -17,7 +17,7 @@ export function showSpan(found: Found): void {
   reveal({ kind: "found", found });
 }
 
-/** Brings the values of a name into view; false if there are none. */
+/** Scrolls to the values of a name; returns false if there are none. */
 export function showCounter(trace: number, name: string): boolean {
   const { server, names } = store.state;
   const isOwn = (counter: { trace: number; name: number }): boolean =>
@@ -27,7 +27,7 @@ export function showCounter(trace: number, name: string): boolean {
   return number >= 0;
 }
 
-/** Shows the span that a row means, or else its time. */
+/** Shows the span of a row, or else its time. */
 export async function showRow(hints: PlaceQuery): Promise<void> {
   const found = await ask("place", { ...hints, ts: Math.round(hints.ts) }).catch(() => null);
   if (found) return showSpan(found);

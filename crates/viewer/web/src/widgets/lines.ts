@@ -1,9 +1,9 @@
-// Lines of one height, any number of them: only those in sight are elements.
+// A virtual list: any number of lines of equal height, of which only visible ones are elements.
 
 import { element } from "./dom";
 import { stepOf } from "./steps";
 
-/** Browsers draw nothing beyond some ten million pixels: a longer list is scrolled in proportion. */
+/** Browsers cannot draw beyond about ten million pixels, so a longer list is scrolled proportionally. */
 const MOST_PIXELS = 8_000_000;
 const SPARE = 6;
 
@@ -11,11 +11,11 @@ export interface LinesOptions {
   label: string;
   /** Height of a line. */
   height: number;
-  /** What the list and its lines are, if not a list to choose from. */
+  /** The ARIA roles of the list and its lines (default: a listbox). */
   roles?: [list: string, line: string];
-  /** Makes the element of a line. */
+  /** Creates the element of a line. */
   line(at: number): HTMLElement;
-  /** Told which lines are in sight, from the first to the one behind the last. */
+  /** Called with the range of visible lines, with an exclusive end. */
   seen?(from: number, to: number): void;
   /** A line was clicked, or reached by keys. */
   choose?(at: number): void;
@@ -25,14 +25,14 @@ export interface LinesOptions {
 
 export class Lines {
   readonly host: HTMLElement;
-  /** The line that keys move. */
+  /** The focused line. */
   active = -1;
   private readonly space = element("div", { class: "space" });
   private readonly made = new Map<number, HTMLElement>();
   private total = 0;
-  /** How far it is scrolled, in pixels of all lines. */
+  /** The scroll position, in pixels of all lines. */
   private top = 0;
-  /** Where the browser should be; elsewhere, the user moved. */
+  /** The expected scroll position of the browser; if it differs, the user scrolled. */
   private expected = 0;
   private frame = 0;
 
@@ -54,7 +54,7 @@ export class Lines {
     return this.total;
   }
 
-  /** Other lines: what was drawn is made anew. */
+  /** Sets other lines, and redraws everything. */
   setCount(count: number): void {
     this.total = count;
     this.space.style.height = `${Math.min(count * this.options.height, MOST_PIXELS)}px`;
@@ -62,14 +62,14 @@ export class Lines {
     this.refresh();
   }
 
-  /** Makes the lines in sight anew. */
+  /** Redraws the visible lines. */
   refresh(): void {
     this.made.forEach((line) => line.remove());
     this.made.clear();
     this.moveTo(this.top);
   }
 
-  /** Marks a line and brings it into sight. */
+  /** Marks a line and scrolls to it. */
   reveal(at: number, isMiddle = false): void {
     this.mark(at);
     const { height } = this.options;
@@ -81,7 +81,7 @@ export class Lines {
     else this.moveTo(first < this.top ? first : first + height - view);
   }
 
-  /** Brings a line to the top. */
+  /** Scrolls a line to the top. */
   begin(at: number): void {
     this.moveTo(at * this.options.height);
   }
@@ -93,7 +93,7 @@ export class Lines {
     this.made.get(at)?.setAttribute("aria-selected", "true");
   }
 
-  /** The lines in sight, from the first to the one behind the last. */
+  /** The range of visible lines, with an exclusive end. */
   window(): [number, number] {
     const { height } = this.options;
     const from = Math.max(0, Math.floor(this.top / height) - SPARE);
@@ -103,7 +103,7 @@ export class Lines {
     ];
   }
 
-  /** Shows the same again after the element was away. */
+  /** Restores the scroll position after the element was removed from the page. */
   resume(): void {
     this.moveTo(this.top);
   }
@@ -112,7 +112,7 @@ export class Lines {
     return Math.max(0, this.total * this.options.height - this.host.clientHeight);
   }
 
-  /** Pixels of the browser for one of all lines. */
+  /** Pixels of the browser per pixel of all lines. */
   private get ratio(): number {
     const real = Math.max(0, Math.min(this.total * this.options.height, MOST_PIXELS) - this.host.clientHeight);
     return this.longest > 0 ? real / this.longest : 1;
@@ -133,7 +133,7 @@ export class Lines {
     this.draw();
   }
 
-  /** Where lines are scrolled in proportion, a wheel would pass thousands at a time. */
+  /** With proportional scrolling, the wheel would skip thousands of lines at a time. */
   private wheel(event: WheelEvent): void {
     if (this.ratio >= 1 || event.ctrlKey) return;
     event.preventDefault();
@@ -161,7 +161,7 @@ export class Lines {
 
   private press(event: MouseEvent, work: (at: number) => void): void {
     const line = (event.target as HTMLElement).closest<HTMLElement>("[data-line]");
-    // Who marks text to copy it does not choose a line.
+    // Selecting text to copy it does not choose a line.
     if (line && String(getSelection()) === "") work(Number(line.dataset["line"]));
   }
 
@@ -191,7 +191,7 @@ export class Lines {
     const line = this.options.line(at);
     line.dataset["line"] = String(at);
     line.style.height = `${this.options.height}px`;
-    // A line that is still on its way has no name to be called by.
+    // A line that is still being requested has no text to announce.
     if (line.textContent === "") line.setAttribute("aria-hidden", "true");
     else {
       line.setAttribute("role", this.options.roles?.[1] ?? "option");

@@ -1,4 +1,4 @@
-// The range of the traces that figures are about: what is selected, what is in sight, or everything.
+// The range of the traces that figures cover: the selection, the window, or everything.
 
 import { duration } from "../format";
 import type { Watch } from "../panels/panel";
@@ -9,12 +9,12 @@ import { switcher } from "./dom";
 
 export { isWhole };
 
-/** The range to ask for. */
+/** The range for queries. */
 export function range(): RangeQuery {
   return rangeOf(store.state);
 }
 
-/** Distinguishes queries: the range, and which traces are there. */
+/** The key of a query: the range and the open traces. */
 export function rangeKey(asked: RangeQuery): string {
   const traces = store.state.server.traces.map((trace) => [trace.state, trace.offset_ns]);
   return JSON.stringify([asked, traces]);
@@ -23,7 +23,7 @@ export function rangeKey(asked: RangeQuery): string {
 /** The switch between the ranges. */
 export function rangeSwitch(changed: () => void): HTMLElement {
   const { selection } = store.state;
-  // A selected span is a range as soon as somebody asks what is in it.
+  // A selected span becomes a range when the user requests its contents.
   const span = selection.range === null && selection.tracks === null && selection.span?.dur_ns ? selection.span : null;
   const length = selection.range ? duration(selection.range.to - selection.range.from) : "";
   const count = selection.tracks?.length ?? 0;
@@ -59,7 +59,7 @@ export function rangeSwitch(changed: () => void): HTMLElement {
   );
 }
 
-/** Calls `refresh` when the view came to rest elsewhere and the figures are about what is in sight. */
+/** Calls `refresh` when the view has stopped moving, if the figures cover the window. */
 export function followView(watch: Watch, refresh: () => void): void {
   let waiting = 0;
   watch(

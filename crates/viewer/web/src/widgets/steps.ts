@@ -1,6 +1,6 @@
-// Keys that walk through a list.
+// Keys for moving through a list.
 
-/** How many lines a key goes down, or up if it is negative; `page` is how many lines are seen. */
+/** The number of lines that a key moves down, or up if negative; `page` is the number of visible lines. */
 export function stepOf(key: string, page: number): number | undefined {
   const steps: Record<string, number> = {
     ArrowDown: 1,

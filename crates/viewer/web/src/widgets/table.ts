@@ -1,4 +1,4 @@
-// A table of any length: only the rows in sight are elements.
+// A virtual table of any length, of which only visible rows are elements.
 
 import { count } from "../format";
 import type { TableState } from "../store/panels";
@@ -9,43 +9,43 @@ import { cell, compare, letter, number, side } from "./cells";
 
 export interface Column<T> {
   title: string;
-  /** What is shown. */
+  /** The text of a cell. */
   text: (row: T) => string;
-  /** What is sorted by; the text if it is absent. Columns with it stand to the right. */
+  /** The sort key (default: the text). Columns with it are right-aligned. */
   value?: (row: T) => number;
-  /** What the pointer is told of the title. */
+  /** The tooltip of the title. */
   hint?: string;
-  /** What the pointer is told of a cell, if it is more than the text. */
+  /** The tooltip of a cell, if it differs from the text. */
   about?: (row: T) => string;
-  /** What the column is called in a file, if the unit is not in the title. */
+  /** The name of the column in a file, if the title lacks the unit. */
   csv?: string;
   /** A share of a whole, from 0 to 1, drawn behind the text. */
   bar?: (row: T) => number;
-  /** A color that goes with the text. */
+  /** A color shown next to the text. */
   color?: (row: T) => string | null;
-  /** Where the column stands, if not as its kind does. */
+  /** The alignment of the column, if it differs from the default. */
   align?: "left" | "right";
 }
 
 export interface TableOptions<T> {
   /** Enter or a double click. */
   open?: (row: T) => void;
-  /** Whether a row is the one that is selected. */
+  /** Whether a row is selected. */
   isChosen?: (row: T) => boolean;
-  /** What the file is called. */
+  /** The name of the CSV file. */
   name?: string;
-  /** What stands before the filter. */
+  /** Elements before the filter. */
   tools?: HTMLElement[];
-  /** Whether rows can be filtered; yes if it is absent. */
+  /** Whether rows can be filtered (default: yes). */
   isSearched?: boolean;
-  /** How it looked before. */
+  /** The saved state. */
   state?: TableState;
-  /** Told when filter or order change. */
+  /** Called when filter or order change. */
   changed?: (state: TableState) => void;
 }
 
 export type TableElement<T> = HTMLElement & {
-  /** Shows other rows, in the same order, through the same filter. */
+  /** Shows other rows with the same order and filter. */
   setRows(rows: T[]): void;
   /** Marks the selected row again. */
   refresh(): void;
@@ -53,11 +53,11 @@ export type TableElement<T> = HTMLElement & {
 
 const ROW = 22;
 const SPARE = 12;
-/** What is left of a column of text that gives room, in letters. */
+/** Minimum width of a shrunk text column, in letters. */
 const NARROWEST = 14;
 const order = new Intl.Collator("en", { numeric: true });
 
-/** A table that can be sorted, filtered, walked by keys, and saved as CSV. */
+/** A table that can be sorted, filtered, navigated by keys, and saved as CSV. */
 export function table<T>(
   columns: Column<T>[],
   rows: T[],
@@ -85,10 +85,10 @@ class Table<T> {
   private readonly lines = new Map<number, HTMLTableRowElement>();
   private sorted: { column: number; isDown: boolean };
   private shown: T[] = [];
-  /** What each column would take, in letters. */
+  /** The natural width of each column, in letters. */
   private sizes: number[] = [];
   private texts: string[] | null = null;
-  /** The row that keys move. */
+  /** The focused row. */
   private active = 0;
   private scroller: HTMLElement | null = null;
   private frame = 0;
@@ -111,7 +111,7 @@ class Table<T> {
     this.grid.append(this.widths, element("thead", {}, this.head()), this.body);
     const search = options.isSearched === false ? [] : [this.filter];
     const bar = element("div", { class: "tools" }, ...tools, ...search, save, this.counted);
-    // The head of the table sticks below the tools, however many lines they take.
+    // The heading of the table sticks below the tools, which may take several lines.
     new ResizeObserver(() => this.host.style.setProperty("--tools", `${bar.offsetHeight}px`)).observe(bar);
     this.host.append(bar, this.grid);
     this.listen();
@@ -124,7 +124,7 @@ class Table<T> {
     this.arrange();
   }
 
-  /** Tells which row is selected. */
+  /** Updates the selected row. */
   mark(): void {
     const { isChosen } = this.options;
     if (!isChosen) return;
@@ -158,7 +158,7 @@ class Table<T> {
 
   private sortBy(column: number): void {
     const isText = !this.columns[column]?.value;
-    // Names are first wanted from A to Z, numbers from the largest.
+    // Initially, names are sorted ascending and numbers descending.
     const isDown = this.sorted.column === column ? !this.sorted.isDown : !isText;
     this.sorted = { column, isDown };
     this.tell();
@@ -227,7 +227,7 @@ class Table<T> {
     return rows.sort((one, other) => sign * order.compare(column.text(one), column.text(other)));
   }
 
-  /** Columns keep their width while rows come and go: it follows from a sample of all rows. */
+  /** Columns keep their width while scrolling, because it is computed from a sample of all rows. */
   private measure(): void {
     const step = Math.max(1, Math.floor(this.shown.length / 500));
     this.sizes = this.columns.map((column) => {
@@ -239,7 +239,7 @@ class Table<T> {
     this.fit();
   }
 
-  /** Columns of text that are wide give room to the others, as long as something of them is left. */
+  /** Shrinks wide text columns to make room for others, down to a minimum. */
   private fit(): void {
     const edge = 18;
     const room = (this.host.clientWidth - this.columns.length * edge) / letter(this.host);
@@ -270,7 +270,7 @@ class Table<T> {
       this.later();
     }).observe(this.host);
     this.grid.addEventListener("keydown", (event) => this.key(event));
-    // Whatever handed the keys to a row, they go on from there.
+    // Keyboard navigation continues from the focused row.
     this.body.addEventListener("focusin", (event) => {
       const at = Number((event.target as HTMLElement).closest("tr")?.dataset["at"] ?? -1);
       if (at >= 0) this.active = at;
@@ -317,7 +317,7 @@ class Table<T> {
     line.focus({ preventScroll: true });
   }
 
-  /** Scrolls the row of the keys into sight. */
+  /** Scrolls to the focused row. */
   private reveal(): void {
     const box = this.find();
     if (!box) return;
@@ -329,7 +329,7 @@ class Table<T> {
     else if (top > last) box.scrollTop += top - last;
   }
 
-  /** What scrolls around the table. */
+  /** The scrolling element around the table. */
   private find(): HTMLElement | null {
     if (this.scroller?.contains(this.host)) return this.scroller;
     let at = this.host.parentElement;
@@ -353,7 +353,7 @@ class Table<T> {
     });
   }
 
-  /** The rows in sight, from the first to the one behind the last. */
+  /** The range of visible rows, with an exclusive end. */
   private window(): [number, number] {
     const box = this.host.isConnected ? this.find() : null;
     if (!box) return [0, Math.min(this.shown.length, 40)];

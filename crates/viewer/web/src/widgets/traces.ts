@@ -1,4 +1,4 @@
-// The traces that are open, and what each holds.
+// The open traces and their contents.
 
 import { bytes, count, duration } from "../format";
 import { store } from "../store";

@@ -1,4 +1,4 @@
-// What the producers declared: descriptors, event types, log sites, subs and files.
+// Declarations of the producers: descriptors, event types, log sites, subs and files.
 
 import { ask } from "../../api";
 import { count } from "../../format";
@@ -64,7 +64,7 @@ class DefinitionsPanel {
   private rows: TableElement<Row> | null = null;
   private answer: DefinitionsAnswer | null = null;
   private key = "";
-  /** The row that was shown elsewhere. */
+  /** The row that was last shown in another panel. */
   private followed: Row | null = null;
 
   constructor(readonly host: HTMLElement) {
@@ -118,7 +118,7 @@ class DefinitionsPanel {
     this.body.replaceChildren(this.rows);
   }
 
-  /** Shows a row elsewhere, or says that nothing does. */
+  /** Shows a row in another panel, or reports that nothing uses it. */
   private follow(row: Row): void {
     this.followed = row;
     if (!follow(row)) this.foot.textContent = `Nothing in the trace uses ${row[Row.name]}.`;
@@ -131,7 +131,7 @@ class DefinitionsPanel {
   }
 }
 
-/** Shows what a declaration was used for, wherever that is seen best; whether there is any such place. */
+/** Shows the uses of a declaration in the most suitable panel; returns whether there are any. */
 function follow(row: Row): boolean {
   const [trace, kind, name, file, line, , , , used, unit, id] = row;
   const hasMemory = (store.state.server.traces[trace]?.memory ?? null) !== null;

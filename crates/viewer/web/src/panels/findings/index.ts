@@ -1,4 +1,4 @@
-// What is wrong with the traces, and what is worth a look in them, in plain words.
+// Problems of the files and advice about the traces, in plain words.
 
 import { ask } from "../../api";
 import { count } from "../../format";
@@ -10,7 +10,7 @@ import type { Advice, AdviceAnswer, Evidence, Finding, FindingsAnswer } from "..
 import { lasting, type Panel } from "../panel";
 import { amount, HELP, longestPart, rank, titleOf } from "./words";
 
-/** Findings of one code that are shown before somebody asks for more. */
+/** Number of findings per code that are initially shown. */
 const FIRST = 5;
 
 class Findings {
@@ -24,17 +24,17 @@ class Findings {
     this.host.append(this.advice, this.wrong);
   }
 
-  /** Asks again when there is another trace. */
+  /** Requests the findings again when there is another trace. */
   async update(): Promise<void> {
     const asked = store.state.server.traces.map((trace) => [trace.state, trace.offset_ns]).join(";");
     if (asked === this.asked) return;
     this.asked = asked;
     if (this.wrong.childElementCount === 0) this.host.prepend(this.waiting);
-    // Nothing is wrong with what nobody has read yet.
+    // A trace that is still loading has no findings yet.
     if (store.state.server.traces.every((trace) => trace.state === "loading")) return;
     const [findings, advice] = await Promise.allSettled([ask("findings", {}), ask("advice", {})]);
     if (asked !== this.asked) return;
-    // Both at once: a column that fills later moves the other.
+    // Both at once, because a column that is filled later would move the other.
     this.waiting.remove();
     this.wrong.replaceChildren(...shown(findings, (answer) => this.showFindings(answer)));
     this.advice.replaceChildren(...shown(advice, (answer) => this.showAdvice(answer)));
@@ -63,7 +63,7 @@ class Findings {
   }
 }
 
-/** An answer, or why there is none. */
+/** An answer, or an error. */
 function shown<T>(settled: PromiseSettledResult<T>, show: (answer: T) => HTMLElement[]): HTMLElement[] {
   return settled.status === "fulfilled" ? show(settled.value) : [failure(settled.reason)];
 }
@@ -72,7 +72,7 @@ function nameOf(trace: number): string {
   return baseName(store.state.server.traces[trace]?.path ?? "");
 }
 
-/** The name of a trace, where there are several. */
+/** The name of a trace, if there are several. */
 function ofTrace(trace: number): HTMLElement[] {
   return store.state.server.traces.length > 1 ? [element("span", { class: "note" }, nameOf(trace))] : [];
 }
@@ -115,7 +115,7 @@ function finding(trace: number, rows: Finding[], all: number): HTMLElement {
 
 const REFUSED = "The format's own tool rejects the file because of this.";
 
-/** What stands in backquotes is code. */
+/** Text in backquotes is code. */
 function marked(text: string): (string | HTMLElement)[] {
   return text.split("`").map((part, number) => (number % 2 === 1 ? element("code", {}, part) : part));
 }

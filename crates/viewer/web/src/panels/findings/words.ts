@@ -3,13 +3,13 @@
 import { bytes, count, duration } from "../../format";
 import type { AdviceUnit } from "../../wire";
 
-/** `count-mismatch` is read as words. */
+/** Turns `count-mismatch` into words. */
 export function titleOf(code: string): string {
   const words = (code.split(".").pop() ?? code).replaceAll("-", " ");
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** How severe a finding is, from 0. */
+/** The severity of a finding, from 0. */
 export function rank(severity: string): number {
   return ["note", "warning", "error"].indexOf(severity);
 }
@@ -53,7 +53,7 @@ export const HELP: Record<string, string> = {
   "uneven-pool": "Work could move from this thread to the others.",
 };
 
-/** A format has holes where the log has values: its longest part finds the lines. */
+/** A format has placeholders for values, so its longest literal part is used to find the lines. */
 export function longestPart(format: string): string {
   const parts = format.split(/%[-+ #0-9.*hlLqjzt]*[a-zA-Z%]/);
   return parts.reduce((longest, part) => (part.length > longest.length ? part : longest), "").trim();

@@ -61,7 +61,7 @@ class FlamePanel {
     return name === null ? kept().name : store.state.names.text(name);
   }
 
-  /** The traces that are compared; a sandwich is of one. */
+  /** The compared traces; a sandwich shows only one. */
   private compared(): Sides | null {
     const { compares, view } = kept();
     return compares && view !== "sandwich" ? comparedTraces() : null;
@@ -103,7 +103,7 @@ class FlamePanel {
       return this.body.replaceChildren(note(this.nothing(answer)));
     if (!this.view.host.isConnected) this.body.replaceChildren(this.view.host);
     this.view.show(this.boxes);
-    // Whoever scripts the page can wait until it is drawn.
+    // Scripts can wait until it is drawn.
     this.body.dataset["shows"] = `${kept().weight} ${kept().view}${this.boxes.isCompared ? " compared" : ""}`;
     if (hadFocus) this.view.host.focus({ preventScroll: true });
     this.search();
@@ -190,10 +190,10 @@ class FlamePanel {
       step.addEventListener("click", () => this.change({ path: answer.path.slice(0, depth + 1) }));
       return step;
     });
-    // The last step is also the way out of a zoom.
+    // The last step also leaves a zoom.
     const steps = [...taken, ...zoomed];
     steps.at(-1)?.setAttribute("aria-current", "true");
-    // Of a long way the middle says least.
+    // In a long path, the middle is least informative.
     if (steps.length > 12)
       steps.splice(2, steps.length - 10, element("span", { class: "note" }, `… ${steps.length - 10} more …`));
     this.crumbs.replaceChildren(...steps);
@@ -221,7 +221,7 @@ class FlamePanel {
       select({ name: known ?? null });
       return void this.update();
     }
-    // A box of many small ones shows them when its parent fills the picture; the box that does shows the way back.
+    // Clicking a box of many small ones zooms to its parent; clicking the zoomed box goes back.
     const target = box.folded > 0 ? box.parent : number;
     const path = number === 0 ? answer.path.slice(0, -1) : pathTo(this.boxes, target, answer.path);
     keep({ path, name: number === 0 ? null : box.name });

@@ -1,20 +1,20 @@
-// From what the server sends to boxes with a place.
+// Turns the answer of the server into positioned boxes.
 
 import { FlameFrame, type FlameAnswer } from "../../wire";
 
-/** A box: a row, and from where to where as parts of the width. */
+/** A box: a row, and its edges as shares of the width. */
 export interface Box {
   row: number;
   from: number;
   to: number;
-  /** Null for the root of everything, and for boxes that are too small to be drawn one by one. */
+  /** Null for the root of everything, and for boxes that represent several small ones. */
   name: string | null;
   total: number;
   own: number;
   count: number;
-  /** How many boxes this one stands for; 0 for a real one. */
+  /** Number of boxes that this one represents; 0 for a real one. */
   folded: number;
-  /** The weight in the trace that is compared with; null if there is none, and for boxes of several. */
+  /** The weight in the compared trace; null if there is none, and for boxes that represent several. */
   before: number | null;
   parent: number;
   children: number[];
@@ -32,7 +32,7 @@ export interface Boxes {
 
 export const NO_BOXES: Boxes = { list: [], rows: [], middle: 0, isCompared: false };
 
-/** Places boxes: callees below the root, callers above it. */
+/** Positions boxes: callees below the root, callers above it. */
 export function layout(answer: Pick<FlameAnswer, "callers" | "frames" | "names" | "before">): Boxes {
   const callers = place(answer.callers, answer.names, []);
   const callees = place(answer.frames, answer.names, answer.before);
@@ -50,7 +50,7 @@ export function layout(answer: Pick<FlameAnswer, "callers" | "frames" | "names" 
   return { list, rows, middle, isCompared: answer.before.length > 0 };
 }
 
-/** Children stand side by side from the left end of their parent on. */
+/** Children are placed side by side from the left edge of their parent. */
 function place(frames: FlameFrame[], names: string[], before: (number | null)[]): Box[] {
   const boxes: Box[] = [];
   const whole = Math.max(1, frames[0]?.[FlameFrame.total] ?? 0);
@@ -81,14 +81,14 @@ function place(frames: FlameFrame[], names: string[], before: (number | null)[])
   return boxes;
 }
 
-/** The names from the root to a box; those of the root's own path come first. */
+/** The names from the root to a box, preceded by the path of the root. */
 export function pathTo({ list }: Boxes, number: number, rootPath: string[]): string[] {
   const names: string[] = [];
   for (let at = number; at !== 0; at = list[at]?.parent ?? 0) names.unshift(list[at]?.name ?? "");
   return [...rootPath, ...names];
 }
 
-/** The part of the width where a text is found; boxes inside others count once. */
+/** The share of the width whose boxes match a text; nested matches count once. */
 export function matched({ list }: Boxes, isMatch: (name: string) => boolean): number {
   let sum = 0;
   const waiting = [0];
@@ -101,7 +101,7 @@ export function matched({ list }: Boxes, isMatch: (name: string) => boolean): nu
   return sum;
 }
 
-/** By which factor a box grew, as a power of two between -1 and 1; 0 if nothing is known. */
+/** The growth factor of a box, as a power of two from -1 to 1; 0 if unknown. */
 export function growth({ total, before }: Pick<Box, "total" | "before">): number {
   if (before === null || total === before) return 0;
   return Math.max(-1, Math.min(1, Math.log2(Math.max(total, 1) / Math.max(before, 1))));

@@ -1,4 +1,4 @@
-// The boxes of a flame graph on a canvas: draws, finds, and walks by keys.
+// The boxes of a flame graph on a canvas: drawing, hit testing, and keyboard navigation.
 
 import type { Paint } from "../../colors";
 import { store } from "../../store";
@@ -12,9 +12,9 @@ const FONT = "11.5px system-ui, sans-serif";
 export interface FlameEvents {
   /** A box was clicked or Enter pressed. */
   pick(number: number): void;
-  /** Escape or Backspace; false where there is nothing to go back to. */
+  /** Escape or Backspace; returns false if there is nothing to go back to. */
   back(): boolean;
-  /** The pointer or the keys are on another box. */
+  /** The pointer or the keys moved to another box. */
   over(number: number, at: { x: number; y: number } | null): void;
 }
 
@@ -66,13 +66,13 @@ export class FlameCanvas {
     this.later();
   }
 
-  /** Names that do not match are drawn faintly; none matter where there is no search. */
+  /** Sets the names that match a search; others are drawn faintly. Without a search, all are drawn normally. */
   search(isMatch: ((name: string) => boolean) | null): void {
     this.isMatch = isMatch;
     this.later();
   }
 
-  /** Colors changed. */
+  /** Redraws after the colors changed. */
   repaint(): void {
     this.paints.clear();
     this.later();
@@ -113,7 +113,7 @@ export class FlameCanvas {
       const box = this.boxes.list[number];
       if (!box) continue;
       const [left, right] = [box.from * width, box.to * width];
-      // Many boxes may share a pixel; the first of them is drawn.
+      // Many boxes may share a pixel; the first one is drawn.
       if (right < drawnTo + 0.5 && right - left < 0.5) continue;
       const wide = Math.max(right - left - (right - left > 3 ? 1 : 0), 0.6);
       const look = this.look(box);
@@ -164,7 +164,7 @@ export class FlameCanvas {
     return made;
   }
 
-  /** As much of a text as there is room for. */
+  /** As much of a text as fits. */
   private fit(context: CanvasRenderingContext2D, text: string, room: number): string {
     let full = this.widths.get(text);
     if (full === undefined) this.widths.set(text, (full = context.measureText(text).width));
@@ -247,12 +247,12 @@ export class FlameCanvas {
   }
 }
 
-/** How a box looks: by its name, or by how it changed. */
+/** The colors of a box: by its name, or by its change. */
 export function paintOf({ isCompared }: Boxes, box: Box): Paint {
   return isCompared ? paintChange(growth(box)) : paintText(box.name ?? "");
 }
 
-/** What stands in a box. */
+/** The text in a box. */
 export function label(box: Box): string {
   if (box.folded > 0) return `${box.folded} smaller`;
   return box.name ?? "everything";

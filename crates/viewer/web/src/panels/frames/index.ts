@@ -1,4 +1,4 @@
-// Frames: how long each took, against a budget, and the worst ones with what took their time.
+// Frames: durations compared with a budget, and the slowest ones with their main cost.
 
 import { ask } from "../../api";
 import { count, duration, share } from "../../format";
@@ -122,7 +122,7 @@ class FramesPanel {
   }
 }
 
-/** The longest frames, and what took most of each. */
+/** The longest frames, and the name with the most time in each. */
 function worst(answer: Frames): HTMLElement {
   const length = (row: WorstFrame): number => row[WorstFrame.place].dur_ns ?? 0;
   const most = (row: WorstFrame): string => {
@@ -155,7 +155,7 @@ function worst(answer: Frames): HTMLElement {
   );
 }
 
-/** What a link says, if it is a number. */
+/** The value of a link, if it is a number. */
 function kept(key: "series" | "budget"): number | null {
   const value = linkOf("frames")?.[key];
   return typeof value === "number" && value >= 0 ? value : null;

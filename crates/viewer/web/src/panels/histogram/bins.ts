@@ -1,8 +1,8 @@
-// Where durations are on an axis of bins.
+// Positions of durations on an axis of bins.
 
 import type { Bin, TraceBins } from "../../wire";
 
-/** Where a duration stands among the bins, from 0 to their number. */
+/** The position of a duration among the bins, from 0 to their number. */
 export function position(bins: Bin[], isLogarithmic: boolean, ns: number): number {
   const at = bins.findIndex(([, to]) => ns < to);
   const bin = bins[at < 0 ? bins.length - 1 : at];
@@ -28,7 +28,7 @@ export function ticks(bins: Bin[], isLogarithmic: boolean): number[] {
   return found;
 }
 
-/** How high the bars of each trace are: parts of its own calls, the highest of all bars 1. */
+/** The heights of the bars of each trace: shares of the calls of the trace, scaled so that the highest bar is 1. */
 export function heights(traces: TraceBins[]): number[][] {
   const parts = traces.map(({ calls, counts }) => counts.map((count) => count / Math.max(1, calls)));
   const most = Math.max(...parts.flat(), Number.MIN_VALUE);

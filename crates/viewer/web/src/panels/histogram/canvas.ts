@@ -1,6 +1,6 @@
-// What the charts of this panel share.
+// Shared by the charts of this panel.
 
-/** A canvas that fits its element on any screen; null where it cannot be drawn on. */
+/** Resizes a canvas to its element on any screen; null if it cannot be drawn on. */
 export function prepare(
   canvas: HTMLCanvasElement,
 ): { context: CanvasRenderingContext2D; width: number; height: number } | null {

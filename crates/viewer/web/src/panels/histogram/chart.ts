@@ -76,7 +76,7 @@ export class HistogramChart {
     event.preventDefault();
     event.stopPropagation();
     if (by === undefined) return this.pick(event.key === "Enter" ? this.hovered : -1);
-    // Empty bars have nothing to list.
+    // Empty bars cannot be selected.
     let next = (this.hovered < 0 ? this.chosen : this.hovered) + by;
     while (data.bins[next]?.[2] === 0) next += by;
     this.hover(Math.min(Math.max(next, 0), data.bins.length - 1));
@@ -92,7 +92,7 @@ export class HistogramChart {
     const [wide, high] = [(width - 2 * SIDE) / bins.length, height - TOP - BOTTOM];
     const bar = (number: number, part: number, color: string): void => {
       if (part === 0) return;
-      // What is there at all shows.
+      // A nonempty bar is always visible.
       const tall = Math.max(2, part * high);
       context.fillStyle = number === this.hovered ? colors.text : color;
       context.fillRect(SIDE + number * wide, TOP + high - tall, Math.max(1, wide - 1), tall);
@@ -104,7 +104,7 @@ export class HistogramChart {
         bar(number, bin[2] / most, colors.accent);
       });
     } else {
-      // Each trace in parts of its own calls, so that a longer one does not hide the others.
+      // Each trace is scaled by its number of calls, so that a longer one does not hide the others.
       const parts = heights(this.data.traces);
       parts.forEach((part, at) => {
         part.forEach((height, number) => {
@@ -139,7 +139,7 @@ export class HistogramChart {
     }
   }
 
-  /** Median and the slow end. */
+  /** Median and high percentiles. */
   private drawMarks(context: CanvasRenderingContext2D, width: number, bottom: number): void {
     if (!this.data) return;
     const { bins, logarithmic, p50_ns, p95_ns, p99_ns, max_ns } = this.data;
@@ -168,7 +168,7 @@ export class HistogramChart {
   }
 }
 
-/** Places texts beside their lines, from the right: one that has no room is joined with the next. */
+/** Places texts next to their lines, from the right; a text that does not fit is joined with the next one. */
 function texts(
   context: CanvasRenderingContext2D,
   marks: { x: number; text: string }[],

@@ -1,4 +1,4 @@
-// How long the spans of the selected name take, and which take longest.
+// Durations of the spans of the selected name, and the longest ones.
 
 import { ask } from "../../api";
 import { count, duration, moment, share } from "../../format";
@@ -15,7 +15,7 @@ import { fresh, type Panel, type Watch } from "../panel";
 import { HistogramChart } from "./chart";
 import { Scatter } from "./scatter";
 
-/** Enough to see the shape of many durations; of few there are fewer. */
+/** Number of bins for many durations; with few durations, there are fewer. */
 const BINS = 60;
 
 const columns: Column<Found>[] = [
@@ -109,7 +109,7 @@ class HistogramPanel {
     await this.list(value === null ? this.chart.bin() : null);
   }
 
-  /** Colors or the selected span changed. */
+  /** Redraws after colors or the selected span changed. */
   private mark(): void {
     this.writeTools();
     this.chart.later();

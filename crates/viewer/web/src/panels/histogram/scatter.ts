@@ -1,4 +1,4 @@
-// Values against the durations of the spans that they were told in.
+// Plots values against the durations of their enclosing spans.
 
 import { duration, figure } from "../../format";
 import { palette } from "../../theme";

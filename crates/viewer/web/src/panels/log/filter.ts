@@ -1,9 +1,9 @@
-// Which lines of the log are shown, and what is marked in them.
+// The filter of the log, and the marks in its lines.
 
 import type { LogFilter } from "../../store/panels";
 import type { LogQuery } from "../../wire";
 
-/** A filter from what was kept, which may be anything. */
+/** Restores a filter from saved state, which may be anything. */
 export function filterOf(kept: unknown): LogFilter {
   const known = (typeof kept === "object" ? kept : null) as Partial<Record<keyof LogFilter, unknown>> | null;
   const levels = Array.isArray(known?.levels) ? known.levels.filter((level) => typeof level === "string") : [];
@@ -21,7 +21,7 @@ function isSite(value: unknown): value is NonNullable<LogFilter["site"]> {
   return !!site && Number.isInteger(site.trace) && Number.isInteger(site.id) && typeof site.name === "string";
 }
 
-/** The filter as the server is asked. */
+/** The filter as a query. */
 export function queryOf({ text, regex, case: hasCase, levels, site }: LogFilter): LogQuery {
   const query: LogQuery = {};
   if (site) query.site = `${site.trace}:${site.id}`;
@@ -32,11 +32,11 @@ export function queryOf({ text, regex, case: hasCase, levels, site }: LogFilter)
   return query;
 }
 
-/** A text in pieces, every other of which is what was searched for. */
+/** Splits a text into pieces, every second of which is a match. */
 export function marks(text: string, { text: wanted, regex, case: hasCase }: LogFilter): string[] {
   if (regex || wanted === "") return [text];
   const [within, searched] = hasCase ? [text, wanted] : [text.toLowerCase(), wanted.toLowerCase()];
-  // Some letters change their length with their case: the marks would be elsewhere.
+  // Some letters change their length with their case, so marks would be misplaced.
   if (within.length !== text.length) return [text];
   const pieces: string[] = [];
   let start = 0;

@@ -1,4 +1,4 @@
-// The log, however long: only the lines in sight are asked for.
+// The log of any length; only visible lines are requested.
 
 import { ask } from "../../api";
 import { count, seconds } from "../../format";
@@ -14,9 +14,9 @@ import { filterOf, marks, queryOf } from "./filter";
 import { LineDetails, timeOfDay } from "./line";
 
 const LINE = 19;
-/** Lines that are asked for at once. */
+/** Number of lines per request. */
 const BLOCK = 200;
-/** Blocks that are kept. */
+/** Max number of cached blocks. */
 const MAX_BLOCKS = 60;
 
 class Log {
@@ -49,13 +49,13 @@ class Log {
     open: (at) => this.jump(at),
   });
   private filter: LogFilter = filterOf(store.state.links["log"]);
-  /** What the filter was made of: another panel may have left something new. */
+  /** The saved state that the filter was restored from; another panel may replace it. */
   private adopted: unknown = store.state.links["log"];
   private blocks = new Map<number, (LogRow | null)[]>();
-  /** What was there before more lines came: shown until they are there. */
+  /** The previous lines, shown until the new ones arrive. */
   private stale = new Map<number, (LogRow | null)[]>();
   private asked = new Set<number>();
-  /** Grows with each filter, so that late answers are dropped. */
+  /** Incremented with each filter, so that late answers are dropped. */
   private turn = 0;
   private known: { revision: number; moment: number | null } = { revision: -1, moment: null };
   private waiting = 0;
@@ -122,7 +122,7 @@ class Log {
     if (takesKeys("log")) this.lines.host.focus();
   }
 
-  /** Takes over the filter that another panel asked for. */
+  /** Applies the filter that another panel requested. */
   private async adopt(): Promise<void> {
     const kept = store.state.links["log"];
     if (kept === this.adopted) return;
@@ -155,7 +155,7 @@ class Log {
     void this.load(false).catch((error: unknown) => (this.problem.textContent = failure(error).textContent));
   }
 
-  /** Asks how much there is, and for the lines in sight. */
+  /** Requests the number of lines, and the visible lines. */
   private async load(isSame: boolean): Promise<void> {
     const turn = ++this.turn;
     this.known.revision = store.state.server.revision;
@@ -180,12 +180,12 @@ class Log {
     this.fitTimes();
     this.lines.setCount(part.total);
     if (part.at === null || isSame) return;
-    // Without a selection there is a place to begin, and no line to mark.
+    // Without a selection, there is a position to start at, but no line to mark.
     if (chosen || this.moment() !== null) this.lines.reveal(part.at, true);
     else this.lines.begin(part.at);
   }
 
-  /** All lines have as much room for their time as the longest needs. */
+  /** All lines reserve as much space for the time as the longest one needs. */
   private fitTimes(): void {
     const { from, to } = extent(store.state);
     const hasTimes = store.state.server.from_ns !== null;
@@ -222,7 +222,7 @@ class Log {
     chips[focused]?.focus();
   }
 
-  /** Asks for the blocks of these lines that are not there yet. */
+  /** Requests the missing blocks of these lines. */
   private want(from: number, to: number): void {
     for (let block = Math.floor(from / BLOCK); block * BLOCK < to; block++) {
       if (this.blocks.has(block) || this.asked.has(block)) continue;
@@ -277,18 +277,18 @@ class Log {
     return made;
   }
 
-  /** A text with what was searched for marked. */
+  /** A text with marked matches. */
   private marked(text: string): (string | HTMLElement)[] {
     return marks(text, this.filter).map((piece, at) => (at % 2 === 1 ? element("mark", {}, piece) : piece));
   }
 
-  /** The time that the timeline has selected. */
+  /** The selected time of the timeline. */
   private moment(): number | null {
     const { span, event, range } = store.state.selection;
     return span?.ts_ns ?? event?.ts_ns ?? range?.from ?? null;
   }
 
-  /** Marks the line nearest to what is selected in the timeline. */
+  /** Marks the line nearest to the selection in the timeline. */
   private async follow(isNew: boolean): Promise<void> {
     const at = this.moment();
     const isChanged = at !== this.known.moment;
@@ -306,7 +306,7 @@ class Log {
 
   private async choose(at: number): Promise<void> {
     const row = this.row(at);
-    // A line that is still on its way is told of when it is there.
+    // A line that is still being requested is announced when it arrives.
     this.wished = row ? -1 : at;
     if (!row) return;
     const ts = row[LogRow.ts_ns];
@@ -314,13 +314,13 @@ class Log {
     await this.details.show(row);
   }
 
-  /** Moves the timeline to a time that is not in sight. */
+  /** Moves the timeline to a time that is not visible. */
   private look(ts: number): void {
     const { from, to } = store.state.view;
     if (ts < from || ts > to) lookAt(ts);
   }
 
-  /** Goes so near to a line that its neighbors in the timeline can be told apart. */
+  /** Zooms in on a line so far that its neighbors in the timeline can be distinguished. */
   private jump(at: number): void {
     const ts = this.row(at)?.[LogRow.ts_ns] ?? null;
     if (ts === null) return;
@@ -328,7 +328,7 @@ class Log {
     look(ts - half, ts + half);
   }
 
-  /** Without marked text, the chosen line is copied. */
+  /** Copies the chosen line if no text is selected. */
   private copy(event: ClipboardEvent): void {
     const row = this.row(this.lines.active);
     if (!row || String(getSelection()) !== "") return;

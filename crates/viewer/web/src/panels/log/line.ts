@@ -1,4 +1,4 @@
-// One log line with everything that is known of it.
+// One log line with all its details.
 
 import { ask } from "../../api";
 import { moment } from "../../format";
@@ -6,7 +6,7 @@ import { lookAt } from "../../store";
 import { element, facts, failure } from "../../widgets/dom";
 import type { LogDetails, LogRow } from "../../wire";
 
-/** What is known of a line at once, and what comes later. */
+/** The details of a line: first those that are known at once, then the others. */
 type Known = Pick<LogDetails, "ts_ns" | "level" | "file" | "line" | "text"> &
   Partial<Pick<LogDetails, "format" | "args">>;
 
@@ -19,7 +19,7 @@ export class LineDetails {
     this.host.hidden = true;
   }
 
-  /** Shows a line: what is known at once, then its arguments. */
+  /** Shows a line: first its text, then its arguments. */
   async show(row: LogRow): Promise<void> {
     const turn = ++this.latest;
     const [number, ts_ns, level, file, line, text] = row;
@@ -70,9 +70,9 @@ function listed(args: NonNullable<LogDetails["args"]>): HTMLElement {
   return values;
 }
 
-/** A time of day; to the microsecond, which is what a log is read to. */
+/** A time of day, to the microsecond. */
 export function timeOfDay(ts: number, unixOriginNs: string): string {
-  // The origin does not fit into a number, its sum with a time even less.
+  // The origin does not fit into a number, and neither does its sum with a time.
   const ns = BigInt(unixOriginNs) + BigInt(Math.round(ts));
   const day = new Date(Number(ns / 1_000_000n));
   const micros = String((ns / 1_000n) % 1_000_000n).padStart(6, "0");

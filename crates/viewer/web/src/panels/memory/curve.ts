@@ -1,4 +1,4 @@
-// Memory in use over time; a click asks what was alive then.
+// Memory in use over time; a click requests the live memory at that time.
 
 import { bytes, moment } from "../../format";
 import { store } from "../../store";
@@ -65,7 +65,7 @@ export class Curve {
     this.pick(Math.min(Math.max(at + (by * (to - from)) / 200, from), to));
   }
 
-  /** The point of the curve that holds at a time. */
+  /** The point of the curve at a time. */
   private at(ts: number): MemoryAnswer["curve"][number] | undefined {
     const curve = this.report?.curve ?? [];
     let [low, high] = [0, curve.length];
@@ -121,7 +121,7 @@ export class Curve {
     this.tell(context, colors.dim, height);
   }
 
-  /** Steps from point to point: memory does not change in between. */
+  /** Draws steps, because memory does not change between points. */
   private area(context: CanvasRenderingContext2D, y: (value: number) => number, column: 1 | 2, color: string): void {
     const curve = this.report?.curve ?? [];
     const [, to] = this.reach;

@@ -1,4 +1,4 @@
-// Memory: how much was in use, who allocated it, and what was never freed.
+// Memory: usage over time, allocation sites, and leaks.
 
 import { ask } from "../../api";
 import { bytes, count, duration } from "../../format";
@@ -14,7 +14,7 @@ import { Curve } from "./curve";
 import { listOf, placeOf } from "./lists";
 import { svgOf } from "./svg";
 
-/** The flame graph of a list; of all allocations if it is not here. */
+/** The flame graph of each list; other lists show all allocations. */
 const FLAMES: Partial<Record<MemoryList, readonly [FlameWeight, string]>> = {
   at: ["alive", "bytes in use at this time"],
   leaks: ["leaked", "bytes never freed"],
@@ -35,7 +35,7 @@ class Memory {
   private readonly table = element("div", { class: "scroll" });
   private readonly stack = element("aside", { class: "aside", "aria-label": "Stack of the chosen site", hidden: "" });
   private kept: MemoryLink = linkFrom(store.state.links["memory"]);
-  /** What a link or another panel asked for. */
+  /** The request of a link or another panel. */
   private linked: unknown = store.state.links["memory"];
   private report: MemoryAnswer | null = null;
   private chosen = -1;
@@ -61,7 +61,7 @@ class Memory {
     return this.kept.trace !== undefined && numbers.includes(this.kept.trace) ? this.kept.trace : (numbers[0] ?? 0);
   }
 
-  /** Follows the traces, and the time that the timeline has selected. */
+  /** Follows the traces and the selected time of the timeline. */
   async update(): Promise<void> {
     const linked = store.state.links["memory"];
     const isAsked = linked !== this.linked;
@@ -87,7 +87,7 @@ class Memory {
     void this.load().catch((error: unknown) => this.table.replaceChildren(failure(error)));
   }
 
-  /** Whether the newest answer is shown: an older one may come while it is on its way. */
+  /** Whether the newest answer is shown; an older one may arrive before it. */
   private async load(): Promise<boolean> {
     const trace = this.trace;
     const info = store.state.server.traces[trace];
@@ -168,7 +168,7 @@ class Memory {
         hint: `Sites with ${name} in their stack, by allocated bytes`,
       });
     const list = lists.find(({ id }) => id === this.kept.list)?.id ?? lists[0]?.id ?? "hot";
-    // A row keeps the keys as long as its list stays the same.
+    // A row keeps the focus as long as its list stays the same.
     const drawn = JSON.stringify([this.asked, list, withMemory(store.state)]);
     if (drawn === this.drawn) return;
     this.drawn = drawn;
@@ -208,7 +208,7 @@ class Memory {
     return [select];
   }
 
-  /** The flame graph of what the list shows. */
+  /** The flame graph of the list. */
   private flame(list: MemoryList): HTMLElement {
     const [weight, about] = FLAMES[list] ?? (["bytes", "allocated bytes"] as const);
     const button = element("button", { type: "button", title: `Flame graph: ${about}` }, "Flame graph");
@@ -270,7 +270,7 @@ function withMemory({ server }: PageState): number[] {
   return server.traces.flatMap((trace, number) => (trace.memory === null ? [] : [number]));
 }
 
-/** A link from what was kept, which may be anything. */
+/** Restores a link from saved state, which may be anything. */
 function linkFrom(value: unknown): MemoryLink {
   const kept = (typeof value === "object" ? value : null) as Record<keyof MemoryLink, unknown> | null;
   const made: MemoryLink = {};

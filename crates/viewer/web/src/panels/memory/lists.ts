@@ -1,4 +1,4 @@
-// Lists of sites: at the peak, never freed, the most bytes, and so on.
+// Lists of sites: at the peak, never freed, most bytes, and so on.
 
 import { bytes, count, duration, share } from "../../format";
 import type { MemoryList } from "../../store/panels";
@@ -7,7 +7,7 @@ import { note } from "../../widgets/dom";
 import { table, type Column } from "../../widgets/table";
 import type { MemoryAnswer, MemorySite as Site } from "../../wire";
 
-/** The innermost frame, and where it is. */
+/** The innermost frame and its location. */
 export function placeOf(site: Site): string {
   const [frame] = site.stack;
   if (!frame) return "(unknown)";
@@ -116,12 +116,12 @@ const QUARTERS: Column<Row>[] = [0, 1, 2, 3].map((quarter) => ({
   bar: ({ site }) => (site.quarters[quarter] ?? 0) / Math.max(1, ...site.quarters),
 }));
 
-/** Bytes that a site takes more from quarter to quarter, on average. */
+/** The mean growth of a site from quarter to quarter, in bytes. */
 export function slope([first = 0, second = 0, third = 0, fourth = 0]: readonly number[]): number {
   return (3 * (fourth - first) + (third - second)) / 10;
 }
 
-/** Whether a site takes memory in each quarter, and never less than before. */
+/** Whether a site allocates in each quarter, and never less than before. */
 export function isSteady(quarters: readonly number[]): boolean {
   return quarters.every((bytes, at) => bytes > 0 && bytes >= (quarters[at - 1] ?? 0));
 }

@@ -1,4 +1,4 @@
-// Memory in use over time as a picture file that any program can show and scale.
+// Memory in use over time as an SVG file.
 
 import type { Palette } from "../../colors";
 import { bytes, moment } from "../../format";

@@ -1,4 +1,4 @@
-// What matters first: findings as sentences that lead somewhere, top names, slow frames, leaks, errors, problems.
+// The overview: linked findings, top names, slow frames, leaks, errors, problems.
 
 import { ask } from "../../api";
 import { bytes, count, duration } from "../../format";
@@ -20,7 +20,7 @@ class OverviewPanel {
     this.host.append(this.facts, this.body);
   }
 
-  /** Asks again when there is another trace. */
+  /** Requests the overview again when there is another trace. */
   async update(): Promise<void> {
     this.facts.replaceChildren(contents());
     const { traces } = store.state.server;
@@ -41,7 +41,7 @@ class OverviewPanel {
   private fill({ traces }: Overview): void {
     const made = traces.flatMap((trace) => sections(trace, traces.length > 1));
     this.body.replaceChildren(...made);
-    // Whoever scripts the page can wait until it is complete.
+    // Scripts can wait until it is complete.
     this.host.dataset["traces"] = String(traces.length);
   }
 }
@@ -81,7 +81,7 @@ function badge(level: string): HTMLElement {
   return element("span", { class: `badge is-${level}` }, level);
 }
 
-/** A finding as a sentence that leads to where it happened. */
+/** A finding as a sentence that links to its place. */
 function finding({ trace }: TraceOverview, advice: Advice): HTMLElement {
   const at = advice.evidence.find((evidence) => evidence.ts_ns !== null);
   const isOfMemory = advice.rule === "leak" || advice.rule === "churn";
@@ -93,7 +93,7 @@ function finding({ trace }: TraceOverview, advice: Advice): HTMLElement {
     if (dur === undefined) {
       lookAt(at.ts_ns);
       if (!store.state.server.traces[trace]?.logs) return;
-      // The log goes to the line of a selected time.
+      // The log jumps to the line of a selected time.
       select({ range: { from: at.ts_ns, to: at.ts_ns + 1 } });
       return callPanel("log", {});
     }
@@ -106,7 +106,7 @@ function traceId(trace: number): string | undefined {
   return store.state.server.traces[trace]?.trace_id;
 }
 
-/** Shows who calls a name: in the call tree, or with the sums of a profile that has no single calls. */
+/** Shows the callers of a name: in the call tree, or from the sums of a profile without individual calls. */
 function showName(trace: number, name: string, otherwise: "findings" | "stats"): void {
   if (selectName(name)) callPanel("tree");
   else if (store.state.server.traces[trace]?.has_calls) callPanel("source", { trace, sub: name });

@@ -1,4 +1,4 @@
-// What explains a span: who calls it, what it calls, where it leads, and what happened during it.
+// The context of a span: callers, callees, flows, and what happened during it.
 
 import { ask } from "../../api";
 import { count, duration, moment, share } from "../../format";
@@ -12,13 +12,13 @@ import { showSpan } from "../../widgets/jump";
 import { ChildRow, type Around, type Found, type SpanDetails, type Totals } from "../../wire";
 import { insides } from "./inside";
 
-/** What is known of the surroundings of a span. */
+/** The known context of a span. */
 export interface Explained {
   around: Around;
   inside: Totals | null;
 }
 
-/** Asks for everything that explains the selected span. */
+/** Requests the context of the selected span. */
 export async function explain(span: SpanDetails, signal: AbortSignal): Promise<Explained | null> {
   const { place } = store.state.selection;
   if (!place) return null;
@@ -47,7 +47,7 @@ function tools(fill: (add: Add) => void): HTMLElement {
   return host;
 }
 
-/** What can be done with a span. */
+/** The actions for a span. */
 export function actions(span: SpanDetails): HTMLElement {
   return tools((add) => {
     addActions(span, add);
@@ -55,12 +55,12 @@ export function actions(span: SpanDetails): HTMLElement {
   });
 }
 
-/** What can be done with an event. */
+/** The actions for an event. */
 export function eventActions(): HTMLElement {
   return tools(addAligning);
 }
 
-/** Traces that are compared can be aligned at what is selected. */
+/** Several traces can be aligned at the selection. */
 function addAligning(add: Add): void {
   const { held } = store.state;
   if (openTraces(store.state).length < 2) return;
@@ -88,7 +88,7 @@ function addActions(span: SpanDetails, add: Add): void {
   if (store.state.server.sql) add("SQL", "Query the table", () => callPanel("sql", { text: sqlOf(span), run: true }));
 }
 
-/** The row of a span, as a query. */
+/** A query for the row of a span. */
 function sqlOf(span: SpanDetails): string {
   const trace = store.state.server.traces[span.trace]?.trace_id;
   const where = trace === undefined ? "" : `trace_id = ${trace} and `;
@@ -105,7 +105,7 @@ export function callers(span: SpanDetails, around: Around | null): HTMLElement {
   return way;
 }
 
-/** What a span calls, and where it leads, and how others of its name compare. */
+/** The callees and flows of a span, and a comparison with other spans of its name. */
 export function sections(span: SpanDetails, { around, inside }: Explained): HTMLElement[] {
   const made: HTMLElement[] = [];
   if (around.children.length > 0) made.push(section("Calls", children(span, around)));

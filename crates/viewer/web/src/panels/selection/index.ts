@@ -1,4 +1,4 @@
-// What is selected.
+// The selection panel.
 
 import { ask } from "../../api";
 import { count, duration, moment, share } from "../../format";
@@ -44,7 +44,7 @@ class SelectionPanel {
     const say = (text: HTMLElement): void => {
       if (number === this.asked) this.show([...parts, element("section", {}, ...heading(), text)]);
     };
-    // The old totals stay until the new ones are there, unless that takes long.
+    // The old totals stay until the new ones arrive, unless that takes long.
     const waiting = setTimeout(() => say(note("Adding up …")), 150);
     try {
       const totals = await ask("totals", query);
@@ -57,7 +57,7 @@ class SelectionPanel {
     }
   }
 
-  /** What is known of a span now; the rest is asked for once. */
+  /** The known details of a span; the rest is requested once. */
   private spanParts(span: SpanDetails): HTMLElement[] {
     const known = this.explained?.of === span ? this.explained.what : null;
     if (!known) void this.ask(span);
@@ -69,7 +69,7 @@ class SelectionPanel {
   }
 
   private async ask(span: SpanDetails): Promise<void> {
-    // What explains a span is more than is needed: without it the span is still described.
+    // The context of a span is optional; without it, the span is still described.
     const what = await this.latest.ask((signal) => explain(span, signal)).catch(() => null);
     if (!what || store.state.selection.span !== span) return;
     this.explained = { of: span, what };
@@ -110,7 +110,7 @@ function tracksNamed(tracks: readonly number[] | null): string {
     : `${tracks.length} tracks`;
 }
 
-/** What starts in the box, as `traceloom stats` counts it. */
+/** The rows that start in the box, counted as in `traceloom stats`. */
 function boxed(totals: Totals): HTMLElement {
   const { range } = store.state.selection;
   const long = (range?.to ?? 0) - (range?.from ?? 0);
@@ -124,7 +124,7 @@ function boxed(totals: Totals): HTMLElement {
     ["events", totals.events > 0 ? count(totals.events) : ""],
     ...insides(totals),
   ];
-  // A log or a heap has no spans, and says nothing of them.
+  // For a log or a memory trace, spans are omitted.
   if (totals.spans + totals.unclosed === 0 && rows.length > 5) rows.splice(0, 4);
   return element("section", {}, ...heading(), facts(rows, { "data-totals": "" }));
 }

@@ -1,9 +1,9 @@
-// What happened in a range besides spans: log lines, values, memory, events, switches.
+// The contents of a range besides spans: log lines, values, memory, events, switches.
 
 import { bytes, count, duration } from "../../format";
 import type { Totals } from "../../wire";
 
-/** Terms and what there was of each; what there was not is left out. */
+/** Terms with their amounts; terms without any are omitted. */
 export function insides(totals: Totals): [string, string][] {
   const rows: [string, string][] = [];
   if (totals.switches > 0)

@@ -1,4 +1,4 @@
-// Source with what each line cost; where there is no source, the places that a trace names.
+// Source with the cost of each line; without source, the places that occur in a trace.
 
 import { ask } from "../../api";
 import { bytes, count, duration, share } from "../../format";
@@ -48,7 +48,7 @@ class Source {
     );
   }
 
-  /** Follows the traces, links from other panels, and the span that is selected. */
+  /** Follows the traces, links from other panels, and the selected span. */
   async update(): Promise<void> {
     const linked = store.state.links["source"];
     if (linked !== this.linked) {
@@ -87,7 +87,7 @@ class Source {
     keepLink("source", link);
   }
 
-  /** A line was chosen: whom it calls stands beside the source. */
+  /** A line was chosen; its callees are shown next to the source. */
   private choose(line: number): void {
     this.keep({ line });
     const called = this.listing.callsIn(line);
@@ -105,7 +105,7 @@ class Source {
     return this.traces.flatMap((one) => one.files.map((file) => ({ ...file, trace: one.trace, whole: one.time_ns })));
   }
 
-  /** Files, or the subs of a profiler that knows them. */
+  /** Files, or subs if the profiler recorded them. */
   private showLists(): void {
     const hasSubs = this.traces.some((one) => one.kind === "lines" && one.subs.length > 0);
     const list = hasSubs && this.kept.list === "subs" ? "subs" : "files";
@@ -178,7 +178,7 @@ class Source {
     return table(columns, subs, choose, { tools, isChosen: (sub) => sub.name === this.kept.sub, name: "subs" });
   }
 
-  /** The file that is asked for, by number or by path; the most costly one where none is. */
+  /** The requested file, by number or path; by default, the most expensive one. */
   private wanted(): File | undefined {
     const files = this.files();
     const { trace, file, path } = this.kept;
@@ -243,7 +243,7 @@ class Source {
     return [switcher("Level", levels, level, (id) => this.go({ level: id }))];
   }
 
-  /** Where a string eval was called. */
+  /** The call of a string eval. */
   private origin(trace: number, [file, line]: [number, number]): HTMLElement {
     const button = element("button", { type: "button", class: "link" }, `a string eval on line ${line}`);
     button.addEventListener("click", () => this.go({ trace, file, path: undefined, line }));
@@ -281,7 +281,7 @@ class Source {
     return host;
   }
 
-  /** A sub: in the timeline, and with callers and callees beside the source. */
+  /** Shows a sub in the timeline, and with callers and callees next to the source. */
   private openSub(name: string, trace = this.kept.trace ?? 0): void {
     this.keep({ sub: name, trace });
     selectName(name);

@@ -1,9 +1,9 @@
-// What a link keeps of the source.
+// The state of the source panel in a link.
 
 import type { SourceLink } from "../../store/panels";
 import type { Level } from "../../wire";
 
-/** A link from what was kept, which may be anything. */
+/** Restores a link from saved state, which may be anything. */
 export function linkFrom(value: unknown): SourceLink {
   const given = (typeof value === "object" ? value : null) as Record<string, unknown> | null;
   const number = (key: string): number | undefined => (typeof given?.[key] === "number" ? given[key] : undefined);

@@ -1,4 +1,4 @@
-// The lines of a file with what each cost beside it.
+// The lines of a file with the cost of each next to it.
 
 import { count, duration } from "../../format";
 import { element } from "../../widgets/dom";
@@ -6,7 +6,7 @@ import { Lines } from "../../widgets/lines";
 import { SourceLine, type LineCallee, type LineCalls, type LineEvals, type LinesFile } from "../../wire";
 
 const LINE = 19;
-/** Callees that are named beside a line; the rest is counted. */
+/** Max number of callees listed next to a line; the rest is counted. */
 const BESIDE = 2;
 
 export class Listing {
@@ -45,7 +45,7 @@ export class Listing {
     this.rows = [];
     let next = 1;
     for (const line of answer.lines) {
-      // Lines of which nothing is known are one gap.
+      // Lines without data are shown as one gap.
       if (line[0] > next) this.rows.push(null);
       this.rows.push(line);
       next = line[0] + 1;
@@ -63,14 +63,14 @@ export class Listing {
     return this.calls.get(line)?.[2] ?? [];
   }
 
-  /** Brings a line into sight; without one, shows the same as before. */
+  /** Scrolls to a line; without one, keeps the position. */
   reveal(line: number | undefined): void {
     const at = line === undefined ? -1 : this.rows.findIndex((row) => row?.[0] === line);
     if (at >= 0) this.lines.reveal(at, true);
     else this.lines.resume();
   }
 
-  /** Enter opens the sub that begins here, or else the first that is called. */
+  /** Enter opens the sub that starts here, or else the first callee. */
   private enter(at: number): void {
     const line = this.rows[at]?.[0];
     if (line === undefined) return;
@@ -103,7 +103,7 @@ export class Listing {
     return made;
   }
 
-  /** The subs that begin in a line. */
+  /** The subs that start at a line. */
   private before(line: number): HTMLElement[] {
     return (this.subs.get(line) ?? []).map(([, name, figures]) => {
       const told = figures.count > 0 ? `${count(figures.count)}× ${duration(figures.incl_ns)}` : "never called";
@@ -111,7 +111,7 @@ export class Listing {
     });
   }
 
-  /** Whom a line calls. */
+  /** The callees of a line. */
   private beside(line: number): HTMLElement[] {
     const [, all, named] = this.calls.get(line) ?? [line, 0, []];
     const shown = named
@@ -131,7 +131,7 @@ export class Listing {
   }
 
   private button(name: string, kind: string, title: string, text: string): HTMLElement {
-    // Not a button: a line is one already, and Enter on it opens the sub.
+    // Not a button, because the line itself is one, and Enter on it opens the sub.
     const button = element("span", { class: `mini ${kind}`, title }, text);
     button.addEventListener("click", (event) => {
       event.stopPropagation();

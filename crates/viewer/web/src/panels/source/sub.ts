@@ -6,7 +6,7 @@ import { baseName } from "../../store/state";
 import { element, facts, failure } from "../../widgets/dom";
 import type { Figures, LineCallee, SubDetails } from "../../wire";
 
-/** Where a click leads. */
+/** The targets of clicks. */
 export interface Ways {
   sub(name: string): void;
   place(file: number, line: number | undefined): void;
@@ -20,7 +20,7 @@ export class CallsBeside {
     return this.host.hidden;
   }
 
-  /** Shows whom a line calls. */
+  /** Shows the callees of a line. */
   showLine(line: number, called: LineCallee[], ways: Ways): void {
     this.latest += 1;
     this.host.hidden = false;
@@ -63,7 +63,7 @@ function described(sub: SubDetails, ways: Ways): HTMLElement[] {
   ];
 }
 
-/** Where a sub is written. */
+/** The location of a sub. */
 function written({ file, line, file_name }: SubDetails, ways: Ways): HTMLElement[] {
   return file === null || line === null ? [] : [link(`${file_name ?? ""}:${line}`, () => ways.place(file, line))];
 }

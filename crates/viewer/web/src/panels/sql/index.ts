@@ -1,4 +1,4 @@
-// SQL queries; rows that have a time lead to the timeline.
+// SQL queries; rows with a time link to the timeline.
 
 import { count, duration } from "../../format";
 import { runQuery } from "../../queried/tracks";
@@ -63,7 +63,7 @@ class Sql {
       if (typeof linked?.text === "string") this.text.value = linked.text;
       const { chart, value } = linked ?? {};
       this.shown.looks = { chart: chart === true, value: typeof value === "string" ? value : null };
-      // A chart is there again when a link is opened; a table waits for its query to be wanted.
+      // When a link is opened, a chart is restored; a query with a table result is not run automatically.
       if (linked?.run === true || chart === true) {
         this.remember();
         void this.run();
@@ -81,7 +81,7 @@ class Sql {
     keepLink("sql", link);
   }
 
-  /** Puts a query into the box, and runs it. */
+  /** Fills in a query and runs it. */
   private put(sql: string, isRun = true): void {
     this.text.value = sql;
     this.remember();
@@ -144,7 +144,7 @@ class Sql {
     this.shown.show(sql, answer);
   }
 
-  /** The message, the line with the place marked, and what was probably meant. */
+  /** The message, the line with the marked position, and a suggestion. */
   private problem({ message, place, help }: SqlProblem): HTMLElement {
     const host = element("div", { class: "problem" }, element("p", { class: "error" }, message));
     const line = place && around(this.text.value, place);
@@ -158,7 +158,7 @@ class Sql {
     return host;
   }
 
-  /** A name that was probably meant is put in by a click. */
+  /** A click replaces the name with the suggestion. */
   private help(text: string, place: SqlProblem["place"]): HTMLElement {
     const meant = /^did you mean `(.+)`\?$/.exec(text)?.[1];
     if (meant === undefined || !place) return element("p", {}, text);
@@ -193,7 +193,7 @@ class Sql {
   }
 }
 
-/** Says where SQL is to be had. */
+/** Explains how to use SQL if there is no engine. */
 function elsewhere(host: HTMLElement): Content {
   host.append(
     note(

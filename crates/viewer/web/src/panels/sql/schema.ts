@@ -1,4 +1,4 @@
-// Tables and columns that a query may name, and queries to start with.
+// Tables and columns for queries, and example queries.
 
 import { ask } from "../../api";
 import { store } from "../../store";

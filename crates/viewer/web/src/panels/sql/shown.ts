@@ -1,4 +1,4 @@
-// An answer in SQL: a table, a chart, or a track of the timeline.
+// The result of an SQL query: a table, a chart, or a track of the timeline.
 
 import { duration } from "../../format";
 import { chartOf, hintsOf, trackOf, type Answer, type Row } from "../../queried/answer";
@@ -10,10 +10,10 @@ import { table, type Column } from "../../widgets/table";
 import { chart } from "./chart";
 import { grouped } from "./text";
 
-/** How the answer is shown, which a link keeps. */
+/** How the result is shown, which is saved in a link. */
 export interface Looks {
   chart: boolean;
-  /** The column that a chart is of; the first that measures something if there is no such column. */
+  /** The column of a chart; by default, the first numeric one. */
   value: string | null;
 }
 
@@ -28,7 +28,7 @@ export class Shown {
     private readonly changed: () => void,
   ) {}
 
-  /** Shows something else than an answer. */
+  /** Shows a message instead of a result. */
   say(content: HTMLElement): void {
     this.answer = null;
     this.tools.replaceChildren();
@@ -113,7 +113,7 @@ function grid(answer: Answer): HTMLElement {
   return list;
 }
 
-/** Shows the span that a row means, or its time, or its name. */
+/** Shows the span of a row, or its time, or its name. */
 function jump(answer: Answer, row: Row): void {
   const hints = hintsOf(answer, row);
   if (hints) return void showRow(hints);

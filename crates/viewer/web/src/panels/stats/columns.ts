@@ -1,4 +1,4 @@
-// The lists of statistics, and what their columns are.
+// The columns of the lists of statistics.
 
 import { count, duration, figure } from "../../format";
 import { store } from "../../store";
@@ -42,7 +42,7 @@ function part<T>(hint: string, of: (row: T) => number | null): Column<T> {
 
 const roughly = (row: SpanRow): string => (row[SpanRow.is_exact] ? "" : "~");
 
-/** Columns of spans; what tells groups apart stands beside the name. */
+/** Columns of spans; the grouping key is next to the name. */
 export function spanColumns(by: Grouping, rows: SpanRow[]): Column<SpanRow>[] {
   const apart: Column<SpanRow>[] = [];
   if (by === "thread") apart.push({ title: "Thread", text: (row) => row[SpanRow.thread] ?? "" });

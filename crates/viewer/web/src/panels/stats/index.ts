@@ -1,4 +1,4 @@
-// Statistics of the selection, the window or everything: the figures of `traceloom stats`.
+// Statistics of the selection, the window or everything, as in `traceloom stats`.
 
 import { ask } from "../../api";
 import { count, duration } from "../../format";
@@ -31,7 +31,7 @@ function kept(): Required<StatsLink> {
   const state = linkOf("stats");
   const list = LISTS.find(([id]) => id === state?.list)?.[0] ?? "spans";
   const by = GROUPINGS.find((grouping) => grouping.id === state?.by)?.id ?? "name";
-  // The rows come in this order, so nothing has to be sorted for it.
+  // The server returns rows in this order, so no sorting is needed.
   const first: TableState = list === "spans" || list === "functions" ? { column: "Self", isDown: true } : {};
   return { list, by, table: { ...first, ...(typeof state?.table === "object" ? state.table : {}) } };
 }
@@ -49,7 +49,7 @@ class StatsPanel {
   private answer: Stats | null = null;
   private asked: RangeQuery = {};
   private key = "";
-  /** What the table on show is of: other rows of the same go into it. */
+  /** The key of the current table, which is reused for other rows of the same kind. */
   private shape = "";
   private rows: TableElement<unknown> | null = null;
 
@@ -204,7 +204,7 @@ class StatsPanel {
     return said.join(" ");
   }
 
-  /** What to say where no spans are counted, and where to look instead. */
+  /** A message if there are no spans, with links to other panels. */
   private elsewhere(answer: Stats): HTMLElement[] {
     if (answer.spans.all > 0 || answer.loading) return [];
     if (!isWhole(this.asked)) return this.lists().length > 0 ? [] : [note("No spans start in this range.")];
@@ -225,7 +225,7 @@ function pointer(panel: "log" | "memory" | "source", text: string): HTMLElement 
   return element("p", {}, `${text} `, button);
 }
 
-/** The tracks of a thread that is known by name and number. */
+/** The tracks of a thread with this name and id. */
 function tracksOf(name: string, tid: number | null): string {
   const isSame = (track: { tid: number | null; name: string }): boolean =>
     tid === null ? track.name === name : track.tid === tid;

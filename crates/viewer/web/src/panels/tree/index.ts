@@ -1,4 +1,4 @@
-// The call tree: who calls what, or who is called by whom, as rows to read.
+// The call tree as rows, top-down or bottom-up.
 
 import { askWith } from "../../api";
 import { count, share } from "../../format";
@@ -81,19 +81,19 @@ class TreePanel {
     if (!this.lines.host.isConnected) this.body.replaceChildren(this.lines.host);
     this.arrange();
     if (this.chosen) this.lines.reveal(this.rows.indexOf(this.chosen), true);
-    // Whoever scripts the page can wait until it is drawn.
+    // Scripts can wait until it is drawn.
     this.body.dataset["shows"] = `${kept().weight} ${view()} ${kept().steps.length}`;
     if (takesKeys("tree")) this.lines.host.focus();
   }
 
-  /** Chooses the name that the timeline has selected, and opens the way to it: who calls it is what people want to know. */
+  /** Selects the selected name of the timeline, and opens the path to it, which shows its callers. */
   private chooseSelected(): void {
     const { name } = store.state.selection;
     this.chosen = name === null ? null : mostOf(this.roots, store.state.names.text(name));
     for (let node = this.chosen?.parent; node && node.depth >= 0; node = node.parent) this.open.add(node.key);
   }
 
-  /** Draws the rows that are open; the chosen one stays chosen. */
+  /** Draws the open rows and keeps the selection. */
   private arrange(): void {
     this.rows = seen(this.roots, this.open, sort());
     this.lines.setCount(this.rows.length);
@@ -141,9 +141,9 @@ class TreePanel {
     if (hadFocus && focused) this.tools.querySelector<HTMLElement>(`[data-choice="${focused}"]`)?.focus();
   }
 
-  /** Titles of the columns; those with numbers sort. */
+  /** Headings of the columns; numeric columns can be sorted. */
   private writeHead(): void {
-    // From the bottom up, all weight is self weight of the outermost row.
+    // In a bottom-up tree, all weight is self weight of the outermost row.
     const isUp = view() === "bottom";
     const columns: [title: string, by: TreeSort][] = [
       [isUp ? "self" : "total", "total"],
@@ -206,7 +206,7 @@ class TreePanel {
     this.arrange();
   }
 
-  /** Keys of a tree: right opens, then goes in; left closes, then goes out. */
+  /** Keys of a tree: right opens a row, then enters it; left closes a row, then leaves it. */
   private press(event: KeyboardEvent): void {
     const node = this.rows[this.lines.active];
     if (!node || event.ctrlKey || event.metaKey || event.altKey) return;

@@ -1,10 +1,10 @@
-// From what the server sends to the rows of a tree.
+// Turns the answer of the server into the rows of a tree.
 
 import { FlameFrame, type FlameAnswer } from "../../wire";
 
-/** A frame, and the frames that it calls or is called from. */
+/** A frame and its callees or callers. */
 export interface TreeNode {
-  /** The names on the way to it; distinguishes frames when the tree is another one. */
+  /** The names on the path to it, which identify the frame in another tree. */
   key: string;
   depth: number;
   /** Null for frames that are too small to be listed. */
@@ -12,7 +12,7 @@ export interface TreeNode {
   total: number;
   own: number;
   count: number;
-  /** How many frames it stands for; 0 for a real one. */
+  /** Number of frames that it represents; 0 for a real one. */
   folded: number;
   parent: TreeNode | null;
   children: TreeNode[];
@@ -20,7 +20,7 @@ export interface TreeNode {
 
 export type TreeSort = "total" | "own" | "count";
 
-/** The outermost nodes; the root of everything is not one of them. */
+/** The outermost nodes, without the root of everything. */
 export function treeOf({ frames, names }: Pick<FlameAnswer, "frames" | "names">): TreeNode[] {
   const nodes: TreeNode[] = [];
   frames.forEach((frame, number) => {
@@ -44,7 +44,7 @@ export function treeOf({ frames, names }: Pick<FlameAnswer, "frames" | "names">)
   return nodes[0]?.children ?? [];
 }
 
-/** The nodes that are seen, in order: children only of those that are open. */
+/** The visible nodes in order, with children only of open nodes. */
 export function seen(roots: readonly TreeNode[], open: ReadonlySet<string>, sort: TreeSort): TreeNode[] {
   const rows: TreeNode[] = [];
   const waiting = sorted(roots, sort).reverse();
@@ -56,12 +56,12 @@ export function seen(roots: readonly TreeNode[], open: ReadonlySet<string>, sort
 }
 
 function sorted(nodes: readonly TreeNode[], sort: TreeSort): TreeNode[] {
-  // Those that stand for many come last, whatever they add up to.
+  // Nodes that represent several frames come last, regardless of their weight.
   const rank = (node: TreeNode): number => (node.folded > 0 ? -1 : node[sort]);
   return [...nodes].sort((one, other) => rank(other) - rank(one));
 }
 
-/** The way to where most of the weight is: as long as one child has at least half of its parent. */
+/** The path with most of the weight, as long as one child has at least half the weight of its parent. */
 export function heaviest(roots: readonly TreeNode[]): string[] {
   const keys: string[] = [];
   let node = sorted(roots, "total")[0];
@@ -73,7 +73,7 @@ export function heaviest(roots: readonly TreeNode[]): string[] {
   return keys;
 }
 
-/** The node of a name that most of the weight is in; none if the tree does not list the name. */
+/** The node of a name with the most weight; null if the tree does not list the name. */
 export function mostOf(roots: readonly TreeNode[], name: string): TreeNode | null {
   let found: TreeNode | null = null;
   const waiting = [...roots];
