@@ -69,6 +69,12 @@ fn half_a_message_is_the_end() {
     let gone = |received| ("the program is gone".to_owned(), received);
     assert_eq!(watch(send(&[&accept("x"), &data_head(1000), &[7; 10]])), gone(10));
     assert_eq!(watch(send(&[&accept("x"), &data_head(MAX_FRAME_BYTES)[..3]])), gone(0));
+    // A program that ends with a confirmation unread resets the connection.
+    let killed = watch(|stream| {
+        stream.write_all(&[&accept("x"), &data_head(1000)[..], &[7; 10]].concat()).unwrap();
+        stream.peek(&mut [0]).unwrap();
+    });
+    assert_eq!(killed, gone(10));
 }
 
 #[test]

@@ -77,11 +77,15 @@ impl Connection {
         self.taken = 0;
         let read = self.socket.set_read_timeout(patience).and_then(|()| self.socket.read(&mut self.buffer));
         self.buffer.truncate(*read.as_ref().unwrap_or(&0));
-        match read {
-            Ok(0) => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the program is gone").into()),
-            Ok(_) => Ok(true),
-            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => Ok(false),
-            Err(error) => Err(error.into()),
+        use io::ErrorKind::{ConnectionAborted, ConnectionReset, TimedOut, UnexpectedEof, WouldBlock};
+        match read.map_err(|error| (error.kind(), error)) {
+            Ok(1..) => Ok(true),
+            Err((WouldBlock | TimedOut, _)) => Ok(false),
+            // A process that ends before it has read every confirmation resets the connection.
+            Ok(0) | Err((ConnectionReset | ConnectionAborted, _)) => {
+                Err(io::Error::new(UnexpectedEof, "the program is gone").into())
+            }
+            Err((_, error)) => Err(error.into()),
         }
     }
 }
