@@ -91,6 +91,8 @@ impl Profiler {
             .arg(modules.join("@firefox-devtools/profiler-cli/dist/profiler-cli.js"))
             .args(arguments)
             .env("HOME", &self.folder)
+            // Its socket is here, and the path of a socket has at most 107 bytes.
+            .env("PROFILER_CLI_SESSION_DIR", std::env::temp_dir().join("traceloom-firefox"))
             .output()
             .unwrap();
         match out.status.success() {
