@@ -1,5 +1,5 @@
 'use strict';
-// Loads a trace with the original reader and prints how many events and closed scopes it made of it, the CPU
+// Loads a trace with the reader of the Web Tracing Framework and prints the number of events and closed scopes, the CPU
 // time of loading in seconds and the peak memory in bytes. Usage: node wtf.js MODULE_DIR FILE
 
 const path = require('path');

@@ -1,4 +1,4 @@
-//! Advice on the samples of `demo`, and the rules one by one.
+//! Advice on the samples of `demo`, and each rule separately.
 
 mod made;
 

@@ -26,13 +26,13 @@ impl TableSource for Any {
     }
 }
 
-/// A run in which each call of a name takes about so long.
+/// A run in which each call of a name takes about this long.
 fn run(calls: &'static [(&'static str, i64)], seed: i64) -> Any {
     Any(source(move |tables| {
         let mut id = 0;
         for (name, dur_ns) in calls {
             for n in 0..50 {
-                // Durations scatter by 2 %, in a way that differs from run to run.
+                // Durations vary by 2 %, differently in each run.
                 let scatter = dur_ns / 100 * ((n * 7 + seed * 13) % 5 - 2);
                 tables.push(span(id, 0, name, id * 1_000_000, dur_ns + scatter + seed % 3))?;
                 id += 1;

@@ -1,4 +1,4 @@
-//! Statistics of the EasyProfiler corpus, equal to those of the original.
+//! Statistics of the EasyProfiler corpus, equal to those of easy_profiler.
 
 use std::{
     collections::BTreeMap,
@@ -25,7 +25,7 @@ fn by_thread() -> Options {
     Options { by: vec![By::Thread], ..Options::default() }
 }
 
-/// The goldens of files that the original accepts.
+/// The goldens of files that easy_profiler accepts.
 fn goldens() -> Vec<(String, Json)> {
     let mut goldens = Vec::new();
     for path in traceloom_testkit::files(&fixture("")).expect("the corpus") {
@@ -61,7 +61,7 @@ struct Figures {
     max: u64,
 }
 
-/// Adds up the figures of all ids that have one name, of blocks or of events.
+/// Sums the figures of all ids with the same name, of blocks or events.
 fn expected(thread: &Json, kind: &str) -> BTreeMap<String, Figures> {
     let nodes = thread["tree"].as_array().expect("a tree");
     let mut named: BTreeMap<u64, String> = BTreeMap::new();
@@ -93,7 +93,7 @@ fn found(row: &SpanRow) -> Figures {
     }
 }
 
-/// Blocks whose children take longer than they do, which the original counts as less than no time of their own.
+/// Blocks whose children take longer than they do, for which easy_profiler computes a negative self time.
 fn overfull(thread: &Json) -> Vec<String> {
     let tree = thread["tree"].as_array().expect("a tree");
     let duration = |node: &Json| node["end"].as_u64().zip(node["begin"].as_u64()).map_or(0, |(end, begin)| end - begin);

@@ -1,4 +1,4 @@
-//! Stacks of the NYTProf corpus, equal to what nytprofcalls prints, and of traces made row by row.
+//! Stacks of the NYTProf corpus, equal to the output of nytprofcalls, and of traces built row by row.
 
 #[allow(dead_code, reason = "each test needs a part of it")]
 mod made;
@@ -35,7 +35,7 @@ fn ticks_per_second(trace: &Trace) -> u128 {
     Clocks::of(batch).unwrap().clock_hz.get(0).expect("the rate of the clock").into()
 }
 
-/// Names as nytprofcalls prints them: evals without their numbers, nothing that separates.
+/// Names as nytprofcalls prints them: evals without numbers, and without separators.
 fn printed(name: &str) -> String {
     let mut out = String::new();
     let mut rest = name;
@@ -50,7 +50,7 @@ fn printed(name: &str) -> String {
     out.replace(';', "?")
 }
 
-/// Stacks and ticks of a golden; bytes that are no UTF-8 are Latin-1, as in the tables.
+/// Stacks and ticks of a golden; bytes that are not UTF-8 are read as Latin-1, as in the tables.
 fn golden(bytes: &[u8]) -> BTreeMap<String, u64> {
     let mut stacks = BTreeMap::new();
     for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
@@ -118,7 +118,7 @@ fn weights_differ() {
         owned(&[(inner, alone, 1), (open, open_own, 1), (&["outer"], outer, 1), (&["outer", "inner"], inside, 2)])
     };
     assert_eq!(by(Weight::Time), of(80, 20, 30, 0));
-    // What the tables say, which need not be what the children leave.
+    // The self time from the tables, which may differ from the time without children.
     assert_eq!(by(Weight::SelfTime), of(75, 20, 30, 0));
     assert_eq!(by(Weight::Count), of(1, 2, 1, 1));
     assert_eq!(by(Weight::Bytes), []);

@@ -1,4 +1,4 @@
-//! No answer costs more than in proportion to its trace. Alone in its process, whose memory is counted.
+//! The cost of every result is at most proportional to its trace. A separate process, because its memory is measured.
 
 use peak_alloc::PeakAlloc;
 use traceloom_analysis::{
@@ -27,7 +27,7 @@ fn answers_cost_in_proportion_to_the_trace() {
     assert_linear("answers_cost_in_proportion_to_the_trace", &verbs, &MEMORY);
 }
 
-/// Something that is done with a trace.
+/// An operation on a trace.
 type Run = fn(&Trace) -> Result<()>;
 
 static VERBS: &[(&str, Run)] = &[
@@ -56,8 +56,8 @@ fn statistics(trace: &Trace, by: Vec<By>) -> Result<()> {
     stats::of_traces([trace], &stats::Options { by, ..stats::Options::default() }).map(drop)
 }
 
-/// The graph, and the tree that is listed of it. Graphs that are turned round and trees from the bottom up are not here: the callers
-/// of a deep recursion are the square of its depth, and both end at a fixed number of frames.
+/// The graph and its call tree. Inverted graphs and bottom-up trees are not tested: the callers of a deep recursion
+/// grow with the square of its depth, and both are limited to a fixed number of frames.
 fn flame(trace: &Trace, options: flame::Options) -> Result<()> {
     let graph = Graph::from(flame::stacks(trace, options)?.tree);
     call_tree(&graph, &call_tree::Options::default());

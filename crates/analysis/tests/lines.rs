@@ -1,4 +1,4 @@
-//! Lines, subs and callers of the NYTProf corpus, equal to what the original's loader computes.
+//! Lines, subs and callers of the NYTProf corpus, equal to the results of Devel::NYTProf's loader.
 
 #[allow(dead_code, reason = "each test needs a part of it")]
 mod made;
@@ -27,7 +27,7 @@ fn profile(path: &Path, merge_evals: bool) -> Profile {
     lines.finish().profiles.pop().unwrap_or_default()
 }
 
-/// Text of a golden: as it is, or its bytes in hexadecimal; other bytes than UTF-8 are Latin-1.
+/// Text of a golden: plain, or its bytes in hexadecimal; bytes that are not UTF-8 are read as Latin-1.
 fn text(value: &Json) -> String {
     if let Some(hex) = value["x"].as_str() {
         let byte = |at: usize| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).expect("hexadecimal");
@@ -46,7 +46,7 @@ fn ns(seconds: &Json) -> i64 {
     (seconds.as_f64().expect("a time") * 1e9).round() as i64
 }
 
-/// The loader adds doubles up, the tables hold whole nanoseconds.
+/// The loader sums doubles; the tables hold whole nanoseconds.
 fn assert_near(found: i64, expected: i64, rows: usize, place: &str) {
     let most = 2 + rows as u64 + expected.unsigned_abs() / (1 << 50);
     assert!(found.abs_diff(expected) <= most, "{place}: {found} ns, not {expected}");
@@ -78,7 +78,7 @@ fn check_lines(golden: &Json, profile: &Profile, place: &str) -> usize {
                     (line.parse().expect("a line"), Cost { count, incl_ns: time_ns, excl_ns: Some(time_ns) })
                 })
                 .collect();
-            // Blocks of merged evals are nowhere: the original shows evals by line only.
+            // Merged evals have no blocks: Devel::NYTProf shows evals only by line.
             if level == Level::Line || merged.is_empty() {
                 assert_eq!(*found.costs(level), expected, "{} of {} of {place}", level.as_str(), found.name);
             }
@@ -90,7 +90,7 @@ fn check_lines(golden: &Json, profile: &Profile, place: &str) -> usize {
     checked
 }
 
-/// Calls by called sub, file and line; files of one name cannot be told apart.
+/// Calls by called sub, file and line; files with the same name cannot be distinguished.
 type Calls = BTreeMap<(String, Option<String>, u32), (Figures, BTreeSet<String>)>;
 
 fn check_figures(found: &Figures, expected: &Figures, rows: usize, place: &str) {
@@ -166,7 +166,7 @@ fn check_subs(golden: &Json, profile: &Profile, place: &str) -> usize {
     expected.len()
 }
 
-/// The same calls, seen from the lines that make them.
+/// The same calls, by calling line.
 fn check_calls_in_files(golden: &Json, profile: &Profile, place: &str) {
     let index = profile.index();
     let mut names: BTreeMap<String, usize> = BTreeMap::new();
@@ -232,7 +232,7 @@ fn evals_belong_to_the_lines_that_ran_them() {
     assert_eq!(total, profile.subs.values().map(|sub| sub.total.excl_ns).sum::<i64>());
 }
 
-/// Files that are each other's parents, and evals of a file that is not there.
+/// Files that are each other's parents, and evals of a missing file.
 #[test]
 fn parents_may_lie() {
     let made = Made(|tables: &mut Tables<'_>| {

@@ -1,4 +1,4 @@
-//! Memory of the Memlyze corpus, equal to the sums of the goldens, and of traces made row by row.
+//! Memory of the Memlyze corpus, equal to the sums of the goldens, and of traces built row by row.
 
 #[allow(dead_code, reason = "each test needs a part of it")]
 mod made;
@@ -24,7 +24,7 @@ fn report(path: &Path, options: &Options) -> Report {
     memory(&trace, &Filter::default(), options).expect("the fixture is read")
 }
 
-/// Files with a golden that tells what is in them.
+/// Files with a golden that lists their contents.
 fn goldens() -> Vec<(PathBuf, Json)> {
     let mut folders = vec![folder()];
     let mut goldens = Vec::new();
@@ -36,7 +36,7 @@ fn goldens() -> Vec<(PathBuf, Json)> {
                 folders.push(path);
             } else if path.extension().is_some_and(|ending| ending == "mlyze") && golden.exists() {
                 let json: Json = serde_json::from_slice(&fs::read(golden).expect("the golden")).expect("JSON");
-                // The reader of the golden stops at a padded number, where ours reads on.
+                // The reader of the golden stops at a padded number; ours continues.
                 if json.get("summary").is_some() && !json["warnings"].to_string().contains("overlong varint") {
                     goldens.push((path, json));
                 }
@@ -73,7 +73,7 @@ fn sums_are_those_of_the_goldens() {
     }
 }
 
-/// Every way to add up the same allocations gives the same.
+/// Every way to sum the same allocations gives the same result.
 fn check_parts(report: &Report, path: &Path) {
     let totals = &report.totals;
     let place = path.display();
@@ -94,7 +94,7 @@ fn check_parts(report: &Report, path: &Path) {
     }
 }
 
-/// An allocation that event `end` frees, 10 ns an event.
+/// An allocation that event `end` frees, with 10 ns per event.
 fn taken(id: i64, address: u64, size_bytes: u64, end: Option<i64>, fate: &'static str) -> Allocation<'static> {
     Allocation {
         id,
@@ -116,7 +116,8 @@ fn freed(id: i64, address: u64, allocation_id: Option<i64>) -> Free<'static> {
 
 #[test]
 fn odd_frees_and_moments_are_told_apart() {
-    // 0 is freed at once, 2 lives until 6, 3 is reused by 4, 4 is never freed; 5 frees twice, 7 what nobody took.
+    // 0 is freed at once, 2 lives until 6, 3 is reused by 4, 4 is never freed; 5 is a double free, 7 frees an unknown
+    // address.
     let made = Made(|tables: &mut traceloom_model::Tables<'_>| {
         tables.push(taken(0, 1, 100, Some(1), "freed"))?;
         tables.push(taken(2, 2, 30, Some(6), "freed"))?;
@@ -139,7 +140,7 @@ fn odd_frees_and_moments_are_told_apart() {
     assert!(!report.is_growth_only && !report.is_coarse);
 }
 
-/// Frees before an address is taken free nothing that is known, whatever comes later.
+/// Frees before an address is allocated are unknown, regardless of later allocations.
 #[test]
 fn each_unmatched_free_has_its_own_verdict() {
     let path = folder().join("found/frees-before-and-after.mlyze");

@@ -1,4 +1,4 @@
-//! Declarations and places of traces made row by row.
+//! Declarations and places of traces built row by row.
 
 #[allow(dead_code, reason = "each test needs a part of it")]
 mod made;

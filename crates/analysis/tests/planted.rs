@@ -1,4 +1,4 @@
-//! Problems that were planted are found, and clean traces raise no alarm.
+//! Planted problems are found, and clean traces cause no false alarms.
 
 use traceloom_analysis::advise::{Options, Weight, of_trace};
 use traceloom_core::Result;
@@ -16,7 +16,7 @@ fn blames(trace: &Trace) -> Result<Vec<Blame>> {
     Ok(blames.collect())
 }
 
-/// How many traces of each family are made; more with `PLANTED_SEEDS=from..to`.
+/// Number of traces per family; more with `PLANTED_SEEDS=from..to`.
 fn seeds() -> std::ops::Range<u64> {
     let named = std::env::var("PLANTED_SEEDS").ok();
     let range = named.as_deref().and_then(|text| text.split_once("..").map(|(from, to)| (from.parse(), to.parse())));
@@ -37,7 +37,7 @@ fn planted_problems_are_blamed_first_and_clean_traces_are_not_blamed() {
 }
 #[test]
 fn the_score_can_fail() {
-    // Controls: an advisor that says nothing, and one that cries wolf.
+    // Controls: an advisor without findings, and one with too many.
     let silent = Score::of(0..2, |_| Ok(Vec::new())).expect("read");
     assert_eq!((silent.recall_at_one(), silent.recall_at_three(), silent.false_alarms()), (0.0, 0.0, 0.0));
     let wolf = |_: &Trace| Ok(vec![Blame { name: "wolf".into(), place: None, is_alarm: true, text: String::new() }]);

@@ -1,4 +1,4 @@
-//! Statistics of the Web Tracing Framework corpus, equal to those of the original but for its known errors.
+//! Statistics of the corpus of the Web Tracing Framework (WTF), equal to those of WTF except for its known errors.
 
 use std::{
     collections::BTreeMap,
@@ -26,7 +26,7 @@ struct Figures {
     own_us: u64,
 }
 
-/// The original's table, with the last event of each zone, which it forgets.
+/// The table of WTF, plus the last event of each zone, which WTF omits.
 fn expected(golden: &Json) -> BTreeMap<(String, u64), Figures> {
     let mut all: BTreeMap<(String, u64), Figures> = BTreeMap::new();
     let number = |json: &Json, key: &str| json[key].as_u64().unwrap_or(0);
@@ -54,15 +54,15 @@ fn expected(golden: &Json) -> BTreeMap<(String, u64), Figures> {
     all
 }
 
-/// Where the original is wrong in other ways than to forget the last event: the file, the name, and what is right.
+/// Other errors of WTF besides the omitted last event: the file, the name, and the correct values.
 const DIFFERS: [(&str, &str, Figures); 2] = [
-    // A scope that ends at 0 is closed; the original takes 0 for no end.
+    // A scope that ends at 0 is closed; WTF treats 0 as no end.
     ("hc-scope-at-zero.wtf-trace", "a#scope", Figures { count: 2, total_us: 5, own_us: 5 }),
-    // Times go on past 2^32; the original sorts what comes then before all else and loses the scope that is open.
+    // Times continue past 2^32; WTF sorts later events before all others and loses the open scope.
     ("js-timewrap.wtf-trace", "tw#s", Figures { count: 20, total_us: 10_000, own_us: 10_000 }),
 ];
 
-/// Names that were given to a generic scope, and what the original makes of them: it reads them as signatures.
+/// Names of generic scopes, and the names in WTF, which parses them as signatures.
 const GIVEN: [(&str, &str); 3] =
     [("invalid_0", "bad{name}"), ("namewithspaces", "name with spaces"), ("typed.name", "typed.name(uint8 a)")];
 
@@ -83,7 +83,7 @@ fn statistics_are_those_of_the_original() {
         if golden["ok"] != true || golden["crashed"] == true {
             continue;
         }
-        // Where times are counts, one of them stands for one nanosecond.
+        // If times are counts, one count represents one nanosecond.
         let unit_ns = if golden["header"]["flags"].as_u64().unwrap_or(0) & 2 != 0 { 1 } else { 1000 };
         let report = report(&file);
         for ((event, class), mut expected) in expected(&golden) {

@@ -1,4 +1,4 @@
-//! `demo` runs programs that record themselves, and their traces have nothing to complain about.
+//! `demo` runs programs that record themselves, and their traces have no problems.
 
 use std::process::{Command, Output};
 

@@ -1,4 +1,4 @@
-//! Every command of the guide and of the README works, and prints what the page shows.
+//! Every command of the guide and the README works, and prints the output shown on the page.
 
 use std::{
     env, fs,
@@ -48,7 +48,8 @@ fn every_command_of_the_guide_prints_what_the_page_shows() {
     }
 }
 
-/// The page, with what each command of its `console` blocks prints now. A last line `…` stands for the rest of an output.
+/// The page with the current output of each command in its `console` blocks. A last line `…` represents the rest of an
+/// output.
 fn with_outputs(page: &str, run: impl Fn(&str) -> String) -> String {
     let mut lines = page.lines().peekable();
     let mut out = Vec::new();

@@ -1,4 +1,4 @@
-//! NYTProf and Pynytprof through the program, and what Devel::NYTProf makes of the results.
+//! NYTProf and Pynytprof through the program, with results checked by Devel::NYTProf.
 
 use std::{
     path::{Path, PathBuf},
@@ -37,13 +37,13 @@ fn load(path: &str) -> Profile {
     aggregate::load(Source::bytes(bytes), &Options::strict()).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Statements, calls, and ticks of all statements: what no conversion may change.
+/// Statements, calls, and ticks of all statements, which no conversion may change.
 fn figures(profile: &Profile) -> (i64, u64, i64) {
     let statements = profile.files.values().map(|file| file.total().count).sum();
     (statements, profile.sub_calls, (profile.stmts_seconds * 1e7).round() as i64)
 }
 
-/// What the original's loader says, where it is installed; in CI it has to be.
+/// The result of Devel::NYTProf's loader, if installed; required in CI.
 fn original(path: &str) -> Option<String> {
     let has = Command::new("perl").args(["-MDevel::NYTProf::Data", "-e1"]).output();
     if !has.is_ok_and(|output| output.status.success()) {
@@ -138,7 +138,7 @@ fn several_profiles_merge_into_one_that_the_original_loads() {
     }
 }
 
-/// `expect.json` says how many records an independent reader can salvage of each damaged file.
+/// `expect.json` lists how many records an independent reader can recover from each damaged file.
 #[test]
 fn repair_salvages_cut_zlib_files() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -153,7 +153,7 @@ fn repair_salvages_cut_zlib_files() {
         original(&out);
         let bytes = std::fs::read(&out).expect("the file is there");
         let mut reader = open(Source::bytes(bytes), &Options::strict()).expect("it opens");
-        // The version counts, the end of the compressed part does not.
+        // The version counts as a record, the end of the compressed part does not.
         let mut records = 1;
         while let Some(located) = reader.next().expect("it can be read") {
             records += u64::from(located.record != Record::EndDeflate);

@@ -25,7 +25,7 @@ fn fixture(name: &str) -> String {
     path.to_str().expect("the path is UTF-8").to_owned()
 }
 
-/// Every trace with what the original says about it.
+/// Every trace with the golden of the Web Tracing Framework.
 fn verdicts() -> impl Iterator<Item = (String, bool)> {
     let tools = ["hand-made", "wtf-cpp", "wtf-js"].map(|tool| fs::read_dir(fixture(tool)).expect("the fixtures"));
     let entries = tools.into_iter().flatten().map(|entry| entry.expect("an entry").path());
@@ -37,7 +37,7 @@ fn verdicts() -> impl Iterator<Item = (String, bool)> {
     })
 }
 
-/// What happens in a trace: name, time and arguments of every event but definitions and zones, in file order.
+/// Name, time and arguments of every event except definitions and zones, in file order.
 fn events(path: &str) -> Vec<String> {
     let output = traceloom(&["dump", "--json", path]);
     let records = stdout(&output);
@@ -115,7 +115,7 @@ fn the_ending_decides_the_form() {
     assert!(traceloom(&["convert", &text, &back]).status.success());
     assert_eq!(first_byte(&back), first_byte(&game));
     assert_eq!(events(&back), events(&game));
-    // The same ending, the same bytes.
+    // The same extension, the same bytes.
     let copy = folder.path("copy.wtf-trace");
     assert!(traceloom(&["convert", &game, &copy]).status.success());
     assert_eq!(fs::read(&copy).expect("a file"), fs::read(&game).expect("a file"));

@@ -12,7 +12,7 @@ use self::support::{Bench, formats, text};
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// What a thousand calls may leave behind.
+/// Max memory growth after a thousand calls.
 const MAX_GROWTH: usize = 16 << 20;
 
 #[tokio::test]
@@ -31,7 +31,7 @@ async fn a_thousand_calls_leave_nothing_behind() {
             "sql" => json!({ "query": "select name, count(*) from spans group by name", "traces": [path] }),
             _ => json!({ "trace": path }),
         };
-        // A tool may have nothing to say about a format.
+        // A tool may not support a format.
         bench.call(tools[round / paths.len() % tools.len()], arguments).await;
         if round == 99 {
             warm = MEMORY.current_usage();

@@ -1,4 +1,4 @@
-//! All consumers of a set of traces see each trace at the same place in time.
+//! All consumers of a set of traces see each trace at the same time.
 
 mod common;
 
@@ -19,14 +19,14 @@ fn trace(name: &str, bytes: Vec<u8>) -> Trace {
     Trace::new(Path::new(name), Source::bytes(bytes), None, &Reading::default()).expect("it is a trace")
 }
 
-/// A capture of 120 frames, which counts the ticks of a processor.
+/// A capture of 120 frames, with processor ticks.
 fn capture() -> Trace {
     let mut bytes = Vec::new();
     traceloom_easyprofiler::sample::write(&mut bytes, 120).expect("memory takes it");
     trace("game.prof", bytes)
 }
 
-/// A log of another second, with the counter at this place.
+/// A log of another second, with the counter at this value.
 fn log(name: &str, second: i64, start_ticks: u64) -> Trace {
     trace(name, common::log_at(second, start_ticks, SAMPLE_HZ, &[(10_000, 1), (2_345_000, 2)]))
 }
@@ -35,21 +35,21 @@ fn fixture(name: &str) -> Trace {
     traceloom_mapping::open(&common::fixture(name), None, &Reading::default()).expect("it is a trace")
 }
 
-/// First times of the traces, as SQL has them.
+/// First times of the traces in SQL.
 fn first_times(session: &Session) -> Vec<i64> {
-    // Rows come by partition: the order of the traces is that of their paths.
+    // Rows are returned by partition, so traces are sorted by path.
     let rows = common::rows(session, "select first_ts_ns from traces order by path");
     rows.iter().map(|row| row.parse().expect("a number")).collect()
 }
 
-/// The traces of a source as an export sees them.
+/// The traces of a source in an export.
 fn roster(source: &dyn TableSource) -> Roster {
     let mut roster = Roster::new(source, &Slice::default(), &Limits::default()).expect("nothing is read");
     pour(source, &Filter::default(), Roster::wanted(), |table, batch| roster.take(table, batch)).expect("it is read");
     roster
 }
 
-/// Asks everybody where these traces lie; their paths are in order. Gives the shifts and the reasons.
+/// Checks the offsets of these traces in all consumers; their paths are sorted. Returns the shifts and the reasons.
 fn places(traces: impl Fn() -> [Trace; 2], offsets: &[(&str, i64)]) -> Vec<(i64, Reason)> {
     let offsets: Vec<_> =
         offsets.iter().map(|(path, offset_ns)| Offset { path: path.into(), offset_ns: *offset_ns }).collect();
@@ -98,7 +98,7 @@ fn a_capture_lies_beside_the_log_whose_counter_it_shares() {
 fn two_logs_lie_as_far_apart_as_their_clocks_say() {
     let pair = || [log("a.clog", LOG_SECOND, 5), log("b.clog", LOG_SECOND - 90, 7)];
     assert_eq!(places(pair, &[]), [(0, Reason::TimeOfDay), (-90 * SECOND_NS, Reason::TimeOfDay)]);
-    // The clock counts, even if a counter would tell something else.
+    // The clock takes precedence over a different counter.
     let pair = || [log("a.clog", LOG_SECOND, 5), log("b.clog", LOG_SECOND + 1, 5)];
     assert_eq!(places(pair, &[])[1], (SECOND_NS, Reason::TimeOfDay));
 }

@@ -1,8 +1,8 @@
-//! Every example of `docs/sql.md` works and gives what the page says.
+//! Every example of `docs/sql.md` works and returns the result on the page.
 //!
-//! `<!-- open FILE… -->` chooses what the examples below it are about: fixtures, `sample` for the capture that `demo` writes, `run`
-//! for a capture and a log of one run. A block of `sql` is followed by one of `text` with its answer. `TRACELOOM_BLESS=1`
-//! renews the answers.
+//! `<!-- open FILE… -->` selects the traces of the examples below it: fixtures, `sample` for the capture of `demo`, or
+//! `run` for a capture and a log of one run. A block of `sql` is followed by one of `text` with its result.
+//! `TRACELOOM_BLESS=1` updates the results.
 
 mod common;
 
@@ -47,7 +47,7 @@ fn every_function_and_view_has_an_example() {
     }
 }
 
-/// The page with the answers of now.
+/// The page with the current results.
 fn replayed(page: &str) -> String {
     let mut session: Option<Session> = None;
     let mut out = String::new();
@@ -65,7 +65,7 @@ fn replayed(page: &str) -> String {
         let answer = common::answer(session.as_ref().expect("`open` comes first"), &sql)
             .unwrap_or_else(|error| panic!("{error}"));
         out += &format!("{sql}\n```\n\n```text\n{}\n```\n", answer.join("\n"));
-        // The answer that the page has now.
+        // The result on the page.
         assert_eq!((lines.next(), lines.next()), (Some(""), Some("```text")), "no answer behind\n{sql}");
         while lines.next().is_some_and(|line| line != "```") {}
     }
@@ -76,7 +76,7 @@ fn open(names: &str) -> Session {
     match names {
         "sample" => made(vec![("game.prof", capture())]),
         "run" => {
-            // The log begins a tenth of a second after the capture.
+            // The log starts a tenth of a second after the capture.
             let log = common::log(common::SAMPLE_BEGIN + 1_000_000, common::SAMPLE_HZ, &[(10_000, 1), (2_345_000, 2)]);
             made(vec![("game.prof", capture()), ("service.clog", log)])
         }

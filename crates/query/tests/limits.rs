@@ -1,4 +1,4 @@
-//! Queries that ask for too much are refused; the process goes on.
+//! Queries that exceed limits are rejected; the process continues.
 
 mod common;
 
@@ -6,7 +6,7 @@ use std::thread;
 
 use traceloom_query::{Options, Session};
 
-/// A thread of the viewer, or a smaller one.
+/// Stack size of a thread of the viewer, or less.
 const SMALL_STACK: usize = 1 << 20;
 
 fn session(memory_bytes: u64) -> Session {
@@ -52,7 +52,7 @@ fn long_lists_are_not_deep() {
     ask(64 << 20, format!("select case {} end from spans limit 1", cases.join(" "))).expect("an answer");
 }
 
-/// Each name stands for twice what the one before it stands for.
+/// Each name expands to twice as much as the previous one.
 fn doubled(first: &str, twice: &str, last: &str) -> String {
     let names = (1..40).map(|number| format!("a{number} as (select {twice} as x from a{})", number - 1));
     format!("with a0 as (select {first} as x), {} select {last} from a39", names.collect::<Vec<_>>().join(", "))

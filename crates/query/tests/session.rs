@@ -1,4 +1,5 @@
-//! What a session promises: it reads no more than it must, stays within its memory, changes nothing, and explains itself.
+//! Guarantees of a session: it reads no more than needed, stays within its memory limit, changes nothing, and explains
+//! errors.
 
 mod common;
 
@@ -59,7 +60,7 @@ fn a_limit_stops_the_parse() {
     assert_eq!(common::rows(&session, "select name, dur_ns from spans limit 3").len(), 3);
     let for_three = read.load(Ordering::Relaxed);
     assert!(for_three < len / 10, "{for_three} of {len} bytes for three rows");
-    // Whoever takes no more rows stops it too.
+    // Dropping the result stops it as well.
     read.store(0, Ordering::Relaxed);
     let mut answer = session.ask("select name, dur_ns from spans").expect("a good question");
     assert!(answer.next().expect("rows").is_some());
@@ -107,7 +108,7 @@ fn sorting_and_joining_stay_within_their_memory() {
     let count = common::rows(&session, "select count(*) from spans");
     assert_eq!([common::rows(&session, "select * from spans order by dur_ns, id").len().to_string()], *count);
     assert_eq!(common::rows(&session, "select count(*) from (select id, max(dur_ns) from spans group by id)"), count);
-    // One side of this join is larger than the memory.
+    // One side of this join exceeds the memory limit.
     assert_eq!(
         common::rows(&session, "select count(*) from spans a join spans b on a.id = b.id and a.trace_id = b.trace_id"),
         count
@@ -127,7 +128,7 @@ fn grouping_by_a_name_is_grouping_by_its_text() {
     ];
     let session = common::session(&names);
     for (table, key) in [("spans", "name"), ("spans", "file"), ("spans", "category, file"), ("calls", "caller")] {
-        // What an expression makes of a name is no name.
+        // The result of an expression on a name is not a name.
         let texts = key.split(", ").map(|key| format!("concat({key}, '')")).collect::<Vec<_>>().join(", ");
         let counts =
             |keys: &str| format!("select {keys}, count(*) as n, min(id) from {table} group by {keys} order by n, 1");
@@ -135,7 +136,7 @@ fn grouping_by_a_name_is_grouping_by_its_text() {
         let mut expected = common::rows(&session, &counts(&texts));
         assert!(!by_name.is_empty());
         let (mut by_name, nulls) = (by_name, |row: &String| row.starts_with("NULL"));
-        // `concat` makes an empty text of NULL, and both are shown as nothing.
+        // `concat` turns NULL into an empty string, and both are shown as nothing.
         assert_eq!(by_name.iter().filter(|row| nulls(row)).count(), expected.iter().filter(|row| nulls(row)).count());
         by_name.sort();
         expected.sort();
@@ -261,7 +262,7 @@ fn times_move_and_moments_stay() {
     assert_eq!(after, before.iter().map(|ts_ns| ts_ns - 1_000_000).collect::<Vec<_>>());
     let (before, after) = (numbers(&plain, origin), numbers(&moved, origin));
     assert_eq!(after, [before[0], before[1] + 1_000_000, before[2] + 10_000, before[3]]);
-    // A bound is one of the times that the user sees.
+    // Bounds are times on the user's axis.
     let first = numbers(&moved, facts)[0];
     assert_eq!(numbers(&moved, &format!("select count(*) from spans where ts_ns <= {first}")), [1]);
     let unknown = Options { offsets: vec![Offset { path: "b.prof".into(), offset_ns: 1 }], ..Options::default() };
@@ -275,7 +276,7 @@ fn a_capture_and_a_log_of_one_run_share_an_axis() {
     let log = |hz, begin| trace("service.clog", Source::bytes(common::log(begin, hz, &[(10_000, 1), (2_345_000, 2)])));
     let session = session_of(vec![capture(), log(common::SAMPLE_HZ, begin)], &Options::default());
     let [known] = session.alignments() else { panic!("{:?}", session.alignments()) };
-    // The log's origin is its start: the capture began a tenth of a second before.
+    // The origin of the log is its start; the capture started a tenth of a second earlier.
     assert_eq!((known.shift_ns, known.with.as_deref()), (-100_000_000, Some(Path::new("service.clog"))));
     let sql = "select l.message, s.ts_ns <= l.ts_ns and l.ts_ns < s.ts_ns + s.dur_ns, s.id from logs l \
                join spans s on s.ts_ns <= l.ts_ns and l.ts_ns < s.ts_ns + s.dur_ns and s.name = 'Frame' order by 1";
@@ -285,7 +286,7 @@ fn a_capture_and_a_log_of_one_run_share_an_axis() {
         common::rows(&session, "select count(unix_origin_ns), count(distinct unix_origin_ns) from traces"),
         ["2 | 1"]
     );
-    // Left alone, on another machine, or hours apart, nothing is moved.
+    // Alone, on another machine, or hours apart, nothing is shifted.
     let alone = Options { is_aligned: false, ..Options::default() };
     assert!(session_of(vec![capture(), log(common::SAMPLE_HZ, begin)], &alone).alignments().is_empty());
     for other in [log(common::SAMPLE_HZ * 2, begin), log(common::SAMPLE_HZ, begin + 3600 * common::SAMPLE_HZ)] {
@@ -313,7 +314,7 @@ fn a_store_answers_like_its_traces() {
     // Traces in a store keep their own times.
     let apart = Options { is_aligned: false, ..Options::default() };
     let raw = Session::open(&paths(&names), &apart).expect("the session starts");
-    // One trace is not in the store; another is named besides it and counts once.
+    // One trace is not in the store; another one is given in addition to the store and counts once.
     let mixed = [vec![folder.path().to_owned()], paths(&names[3..])].concat();
     let mixed = Session::open(&mixed, &apart).expect("the session starts");
     let mut questions: Vec<String> = raw

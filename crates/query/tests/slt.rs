@@ -1,7 +1,7 @@
-//! Questions over fixtures of every format, with their answers: `slt/*.slt`.
+//! Queries on fixtures of every format, with their results: `slt/*.slt`.
 //!
-//! `open FILE…` chooses fixtures. `query`, the question and `----` are followed by the answer up to an empty line; after
-//! `error` it is what the user is told. `TRACELOOM_BLESS=1` renews the answers.
+//! `open FILE…` selects fixtures. `query`, the SQL and `----` are followed by the result up to an empty line; after
+//! `error`, it is the error message. `TRACELOOM_BLESS=1` updates the results.
 
 mod common;
 
@@ -28,7 +28,7 @@ fn answers_are_as_written_down() {
     assert!(problems.is_empty(), "`cargo xtask bless` renews answers\n{}", problems.join("\n"));
 }
 
-/// The file with the answers of now.
+/// The file with the current results.
 fn replayed(text: &str) -> String {
     let mut session: Option<Session> = None;
     let mut out = String::new();

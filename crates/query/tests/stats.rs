@@ -1,4 +1,4 @@
-//! SQL and `stats` give the same figures.
+//! SQL and `stats` return the same figures.
 
 mod common;
 

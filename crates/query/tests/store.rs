@@ -1,4 +1,4 @@
-//! Stores: what is in them, who can read them, and what happens to them when something goes wrong.
+//! Stores: contents, other engines, and failures.
 
 #[path = "store/common.rs"]
 mod common;

@@ -47,7 +47,7 @@ impl Deref for Guard {
 
     #[inline]
     fn deref(&self) -> &State {
-        // SAFETY: the guard stands for the mutex.
+        // SAFETY: the guard holds the mutex.
         unsafe { &*SHARED.state.get() }
     }
 }
@@ -55,7 +55,7 @@ impl Deref for Guard {
 impl DerefMut for Guard {
     #[inline]
     fn deref_mut(&mut self) -> &mut State {
-        // SAFETY: the guard stands for the mutex.
+        // SAFETY: the guard holds the mutex.
         unsafe { &mut *SHARED.state.get() }
     }
 }

@@ -103,7 +103,7 @@ impl Module {
         }
         let headers = (0..u64::from(header.e_phnum)).map(|index| {
             let address = first.start + header.e_phoff + index * size_of::<Elf64_Phdr>() as u64;
-            // SAFETY: the whole table lies in the mapping, which was checked above.
+            // SAFETY: the whole table is inside the mapping, which was checked above.
             unsafe { (address as *const Elf64_Phdr).read_unaligned() }
         });
         let headers: Vec<Elf64_Phdr> = headers.collect();

@@ -89,7 +89,7 @@ impl Registers {
         if !is_sound || end - self.sp < 8 {
             return false;
         }
-        // SAFETY: both places lie between the stack pointer and the end of the stack, and are aligned.
+        // SAFETY: both addresses are between the stack pointer and the end of the stack, and aligned.
         unsafe {
             self.pc = ((end - 8) as *const u64).read();
             if saved_fp != 0 {

@@ -1,4 +1,4 @@
-//! The allocator of a Rust program; the one test of its program, because a process has one recording.
+//! The allocator of a Rust program; a single test, because a process has one recording.
 
 mod common;
 

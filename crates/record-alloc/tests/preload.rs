@@ -15,7 +15,7 @@ fn line_of_the_leak() -> u64 {
     source.lines().position(|line| line.contains("line of the leak")).expect("it is there") as u64 + 1
 }
 
-/// Frees of addresses that are not known, and addresses that come twice, are mistakes of a recorder.
+/// Frees of unknown addresses, and addresses that are allocated twice, are errors of a recorder.
 fn assert_paired(contents: &Contents) {
     let totals = &contents.totals;
     assert_eq!((totals.unmatched_frees, totals.reused, totals.double_frees), (0, 0, 0));
@@ -110,7 +110,7 @@ fn samples_estimate_the_whole() {
     assert_eq!(run(folder.path(), "many", &[("TRACELOOM_ALLOC_SAMPLE", "10000")]), Some(0));
     let contents = read(&folder.path().join("app.mlyze"));
     let (allocations, bytes, leaked) = contents.site("many");
-    // A thousand samples are expected, and numbers are random but the same each time.
+    // A thousand samples are expected; the random numbers are the same every time.
     assert!((800..1200).contains(&allocations), "{allocations}");
     assert!((8_000_000..12_000_000).contains(&bytes), "{bytes}");
     assert_eq!(leaked, 0);
@@ -118,7 +118,7 @@ fn samples_estimate_the_whole() {
     assert_eq!(contents.markers, ["sampled every 10000 bytes: sizes are estimates"]);
 }
 
-/// Runs at a million allocations a second; gives the kilobytes that were in memory at most.
+/// Runs at a million allocations per second; returns the peak memory in kilobytes.
 fn peak_at_rate(command: &mut Command, seconds: u32) -> i64 {
     let output = command.args(["rate".to_owned(), seconds.to_string()]).output().expect("it runs");
     String::from_utf8_lossy(&output.stdout).trim().parse().expect("a number")
@@ -135,7 +135,7 @@ fn run_at_rate(seconds: u32) {
     println!("{seconds} s: the recorder uses {own} kB, {:?}", contents.totals);
     assert_eq!(contents.site("at_rate"), (u64::from(seconds) * 1_000_000, contents.site("at_rate").1, 0));
     assert_paired(&contents);
-    // However long it runs: the library, its tables of stacks and rules, and a page of events.
+    // Independent of the run time: the library, its tables of stacks and rules, and a page of events.
     assert!(own < 8 << 10, "the recorder uses {own} kB");
 }
 

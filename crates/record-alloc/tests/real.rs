@@ -1,4 +1,4 @@
-//! Programs of the system: allocations, frees and bytes are those that Valgrind's DHAT counts. Skipped without Valgrind.
+//! System programs: allocations, frees and bytes equal the counts of Valgrind's DHAT. Skipped without Valgrind.
 
 mod common;
 
@@ -12,7 +12,7 @@ use common::read;
 use traceloom_record_alloc::finish;
 use traceloom_testkit::{npm::skip, preload_library};
 
-/// Bytes and blocks, as DHAT prints them: all that were allocated, and those that were not freed.
+/// Bytes and blocks as printed by DHAT: all allocations, and allocations that were not freed.
 #[derive(Debug, Eq, PartialEq)]
 struct Counts {
     total: (u64, u64),
@@ -23,8 +23,8 @@ const SQL: &str = "create table t(a, b text); create index i on t(b);
     with recursive n(x) as (select 1 union all select x + 1 from n where x < 2000)
     insert into t select x, printf('%d-%s', x, hex(x * 7919)) from n;
     select count(*), sum(length(b)), group_concat(b) from t where b like '%1%'; delete from t where a % 3 = 0; vacuum;";
-/// Objects of more than 512 bytes, which Python leaves to `malloc`. It has no allocations that depend on addresses, as those for
-/// the numbers that `id` gives: Valgrind's are shorter.
+/// Objects of more than 512 bytes, which Python allocates with `malloc`. No allocation depends on addresses, as the
+/// integers from `id` would, because addresses under Valgrind are shorter.
 const PYTHON: &str =
     "d = {i: bytes(600 + i % 5000) for i in range(8000)}; l = sorted(d.values()); print(len(b''.join(l)))";
 
@@ -40,7 +40,7 @@ fn a_database_a_script_and_a_version_control_lose_no_block_and_no_byte() {
     compare("git", &["-C", repository.path().to_str().expect("text"), "--no-pager", "log", "--stat"]);
 }
 
-/// With a few commits: the sources of this project may have come without their own.
+/// Creates a few commits, because the sources of this project may come without a repository.
 fn make_repository(folder: &Path) {
     let Some(git) = find("git") else { return };
     let run = |arguments: &[&str]| {
@@ -64,14 +64,14 @@ fn compare(program: &str, arguments: &[&str]) {
     println!("{program}: {recorded:?}");
 }
 
-/// A program of the system, not a script of somebody's that starts one.
+/// A system program, not a wrapper script.
 fn find(program: &str) -> Option<String> {
     Some(format!("/usr/bin/{program}")).filter(|path| Path::new(path).is_file())
 }
 
 fn valgrind(program: &str, arguments: &[&str], folder: &Path) -> Output {
     let mut command = Command::new(find("valgrind").expect("it was found before"));
-    // Valgrind would free what the C library keeps until the end.
+    // Valgrind would free memory that the C library keeps until the end.
     command.args([
         "--tool=dhat",
         "--dhat-out-file=/dev/null",
@@ -103,7 +103,7 @@ fn counted(program: &str, arguments: &[&str], folder: &Path) -> Counts {
 }
 
 fn recorded(program: &str, arguments: &[&str], folder: &Path) -> Counts {
-    // Programs copy their environment, so that it has to be as long as the one that Valgrind gives them.
+    // Programs copy their environment, so it must be as long as the one under Valgrind.
     let environment = String::from_utf8(valgrind("/usr/bin/env", &[], folder).stdout).expect("it is text");
     let mut command = Command::new(program);
     command.args(arguments).env_clear().envs(environment.lines().filter_map(|line| line.split_once('=')));
@@ -117,7 +117,7 @@ fn recorded(program: &str, arguments: &[&str], folder: &Path) -> Counts {
     let contents = read(&file);
     let totals = &contents.totals;
     assert_eq!((totals.unmatched_frees, totals.reused, totals.double_frees), (0, 0, 0), "{program}");
-    // DHAT counts a byte for an allocation of none.
+    // DHAT counts one byte for an allocation of zero bytes.
     let (total, at_end) = (totals.alloc_bytes as u64 + contents.empty.0, totals.live_bytes as u64 + contents.empty.1);
     Counts { total: (total, totals.allocs), at_end: (at_end, totals.allocs - totals.frees) }
 }

@@ -15,7 +15,7 @@ use traceloom_testkit::npm::skip;
 
 const LIBRARIES: [&str; 2] = ["libtraceloom_record_c.a", "libtraceloom_record_c.so"];
 
-/// A prefix as `cargo xtask native` lays it out, of links.
+/// A prefix as created by `cargo xtask native`, made of links.
 fn install(trial: &Trial) -> PathBuf {
     let (prefix, package) = (trial.path("prefix"), Path::new(env!("CARGO_MANIFEST_DIR")));
     for folder in ["lib/cmake/traceloom", "lib/pkgconfig"] {

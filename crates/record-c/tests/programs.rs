@@ -1,4 +1,4 @@
-//! Programs in C and C++ that record with each of the headers, and what their files hold.
+//! C and C++ programs that record with each of the headers, and the contents of their files.
 
 mod common;
 
@@ -157,7 +157,7 @@ fn a_game_profiles_itself_with_the_names_of_easy_profiler() {
             assert_eq!(count(what), expected, "{what}: {told:#?}");
         }
         let recorded = told.iter().filter(|line| !line.starts_with("thread ")).count();
-        // The end of the recording is the recorder's own.
+        // The recorder itself adds the end of the recording.
         assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{} blocks\n", recorded - 1));
     }
 }

@@ -1,4 +1,4 @@
-//! The prototypes for C are those of the source.
+//! The C prototypes match the source.
 
 use std::{fs, path::Path};
 

@@ -1,4 +1,4 @@
-//! No report costs more than in proportion to its trace. Alone in its process, whose memory is counted.
+//! The cost of a report is at most proportional to its trace. A separate process, because its memory is measured.
 
 use peak_alloc::PeakAlloc;
 use traceloom_report::Report;

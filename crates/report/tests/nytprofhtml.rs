@@ -10,10 +10,10 @@ use traceloom_testkit::{each_case, npm};
 /// Profiles with opcodes and XSUBs, recursion, and `BEGIN`.
 const PROFILES: [&str; 4] = ["xsops-c0", "recurse-calls2", "ops-slow2", "begins-c0"];
 
-/// What a page says, in the order of (file, line, fact).
+/// The facts on a page, sorted by file and line.
 type Facts = BTreeSet<(String, String, String)>;
 
-/// Texts between tags, with the references that both write.
+/// Texts between tags, with decoded references.
 fn plain(markup: &str) -> String {
     let mut text = String::new();
     for part in markup.split('<') {
@@ -34,7 +34,7 @@ fn row(facts: &mut Facts, file: &str, cells: &[&str]) {
     let texts: Vec<String> = cells.iter().map(|cell| plain(cell)).collect();
     let line = texts[0].trim().to_owned();
     for (what, number) in [("statements", 1), ("calls", 3)] {
-        // nytprofhtml shows 1 where time is left of a statement that started elsewhere.
+        // nytprofhtml shows 1 for the remaining time of a statement that started elsewhere.
         let count = texts[number].trim();
         let count = if count == "0" { "1" } else { count };
         if !count.is_empty() {
@@ -64,7 +64,7 @@ fn of_nytprofhtml(folder: &Path) -> Facts {
         }
         let page = String::from_utf8_lossy(&fs::read(entry.path()).expect("a page")).into_owned();
         let file = between(&page, "Filename</td>", "</td>").map(plain).expect("the name of the file");
-        // nytprofhtml counts statements of string evals twice, in their file and in that of the eval.
+        // nytprofhtml counts statements of string evals twice, in the file and in the eval.
         if page.contains("string eval") || file.contains("(eval ") {
             continue;
         }
@@ -72,7 +72,7 @@ fn of_nytprofhtml(folder: &Path) -> Facts {
         for part in page.split("<tr>").filter(|part| part.starts_with("<td class=\"h\">")) {
             let cells: Vec<&str> =
                 part.split("<td ").skip(1).map(|cell| cell.split_once('>').map_or("", |(_, text)| text)).collect();
-            // Lines between others may be left out.
+            // Lines between others may be omitted.
             if cells.len() >= 6 {
                 row(&mut facts, file.trim(), &cells);
             }

@@ -122,7 +122,7 @@ fn a_report_has_every_section_that_the_trace_has_data_for() {
 /// A trace in which every text starts with the same one.
 struct Made {
     text: &'static str,
-    /// How long names go on after that.
+    /// The length of names after that.
     tail: usize,
     spans: i64,
 }
@@ -283,7 +283,7 @@ fn a_comparison_comes_first_and_counts_what_got_worse() {
     assert!(report.to_json()["comparison"]["rows"].as_array().is_some_and(|rows| !rows.is_empty()));
 }
 
-/// A small trace with fixed times, without the style, which is a separate file; `TRACELOOM_BLESS=1` renews its report.
+/// A small trace with fixed times, without the style, which is a separate file; `TRACELOOM_BLESS=1` updates its report.
 #[test]
 fn a_small_report_is_as_it_was() {
     let page = html(&SMALL).replace(concat!("traceloom ", env!("CARGO_PKG_VERSION")), "traceloom");

@@ -1,4 +1,4 @@
-//! Reports of every fixture are valid HTML, says `html-validate`.
+//! Reports of every fixture are valid HTML, checked by `html-validate`.
 
 use std::{
     fs,

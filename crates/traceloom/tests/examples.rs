@@ -1,6 +1,6 @@
 //! The examples, run on the built-in sample.
 //!
-//! They are compiled into this test instead of being started: no second build, and never a stale one.
+//! They are compiled into this test instead of being run as programs, which avoids a second build and stale binaries.
 
 #![cfg(all(feature = "easyprofiler", feature = "tables"))]
 #![allow(dead_code, missing_docs, unreachable_pub)]
@@ -22,7 +22,7 @@ mod table_sink;
 #[path = "../examples/write_trace.rs"]
 mod write_trace;
 
-/// What an example prints.
+/// The output of an example.
 fn printed(run: impl FnOnce(&mut dyn std::io::Write) -> traceloom::Result<()>) -> String {
     let mut out = Vec::new();
     run(&mut out).expect("the example succeeds");

@@ -12,7 +12,7 @@ fn samples() -> impl Iterator<Item = Trace> {
     formats().map(|format| Trace::sample(format.id).expect("every format has a sample"))
 }
 
-/// An output that never takes anything.
+/// An output that rejects all writes.
 struct Full;
 
 impl Write for Full {

@@ -1,4 +1,4 @@
-//! No trace costs more than in proportion to itself to be drawn. Alone in its process, whose memory is counted.
+//! The cost of drawing is at most proportional to the trace. A separate process, because its memory is measured.
 
 use peak_alloc::PeakAlloc;
 use traceloom_core::Result;
@@ -14,7 +14,7 @@ fn pictures_cost_in_proportion_to_the_trace() {
     assert_linear("pictures_cost_in_proportion_to_the_trace", &[("scene", Box::new(draw))], &MEMORY);
 }
 
-/// Loads a trace and asks for what the page shows first.
+/// Loads a trace and requests what the page shows first.
 fn draw(trace: &Trace) -> Result<()> {
     let router = Router::new(Options::default(), |work| work());
     let source = trace.opened.source.clone();

@@ -1,4 +1,4 @@
-//! The page: its linter, its formatter and its tests have nothing to say, and the program holds what its source makes.
+//! The page passes its linter, formatter and tests, and the built page in the program is up to date.
 
 use std::{
     collections::BTreeMap,
@@ -9,7 +9,7 @@ use std::{
 
 use traceloom_testkit::npm;
 
-/// Everything that a build, a test or a check reads, besides the lists of packages.
+/// All inputs of builds, tests and checks, except the package lists.
 const SOURCES: [&str; 12] = [
     ".prettierignore",
     ".prettierrc.json",
@@ -25,14 +25,14 @@ const SOURCES: [&str; 12] = [
     "package.json",
 ];
 
-/// The source of the page next to the packages that it needs, held until it is dropped.
+/// The source of the page next to its packages, locked until dropped.
 struct Page {
     place: PathBuf,
     _alone: File,
 }
 
 impl Page {
-    /// Installs once for all tests; none, with the reason, if that cannot be done.
+    /// Installs once for all tests; `None`, with a message, if that fails.
     fn or_skip() -> Option<Self> {
         let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page-build");
         npm::install(&web(), &place).inspect_err(|reason| npm::skip(reason)).ok()?;
@@ -82,7 +82,7 @@ fn the_committed_page_equals_a_fresh_build() {
 
 const REBUILD: &str = "run `npm install && npm run build` in crates/viewer/web and commit its dist";
 
-/// Copies a file or a folder; nothing of an older copy stays.
+/// Copies a file or folder, and replaces an older copy.
 fn renew(from: &Path, to: &Path) {
     if from.is_file() {
         fs::copy(from, to).unwrap();

@@ -1,9 +1,9 @@
-//! Traces made row by row.
+//! Traces built row by row.
 
 use traceloom_core::Result;
 use traceloom_model::{Filter, Halt, TableSink, TableSource, Tables, spans::Span, threads::Thread, traces::Trace};
 
-/// A trace whose rows a function pushes.
+/// A trace whose rows come from a function.
 pub(crate) struct Made<F>(pub(crate) F);
 
 impl<F: Fn(&mut Tables<'_>) -> Result<(), Halt>> TableSource for Made<F> {

@@ -87,7 +87,7 @@ fn a_stretch_has_fewer_stacks() {
     assert!(part > 0 && part < whole, "{part} of {whole}");
 }
 
-/// Every tag is closed, every reference is one of XML, and no character is one that XML cannot hold.
+/// Every tag is closed, and all references and characters are valid XML.
 fn assert_well_formed(text: &str) {
     let mut open = Vec::new();
     let mut rest = text;
@@ -127,7 +127,7 @@ fn pictures_hold_hostile_names() {
     let folder = Folder::new();
     assert!(traceloom(&["demo", &folder.path("demo")]).status.success());
     let mut bytes = fs::read(folder.path("demo/game.prof")).expect("the sample");
-    // Names as long as those that they replace.
+    // Names with the same length as the names that they replace.
     for (name, hostile) in [(&b"Cull\0"[..], &b"<&\x01>\0"[..]), (b"Frame\0", b"\"]]>;\0")] {
         let places: Vec<usize> =
             bytes.windows(name.len()).enumerate().filter(|(_, part)| *part == name).map(|(at, _)| at).collect();

@@ -15,18 +15,18 @@ use std::{
 
 use super::{Folder, assert_snapshot, fixture, stderr, stdout, traceloom};
 
-/// What the program does with its connections, one after the other.
+/// The behavior of the program for each connection, in order.
 #[derive(Clone, Copy)]
 enum Life {
-    /// Serves it to its end.
+    /// Serves the connection to its end.
     Whole,
-    /// Closes it at the first request for the frame time.
+    /// Closes the connection at the first request for the frame time.
     LosesConnection,
-    /// Dies after so many bytes of the blocks.
+    /// Dies after this many bytes of the blocks.
     DiesAfter(usize),
-    /// Has nothing to send.
+    /// Has no blocks.
     Empty,
-    /// Closes it after so many captures.
+    /// Closes the connection after this many captures.
     Captures(usize),
 }
 
@@ -45,7 +45,7 @@ fn session() -> Vec<u8> {
     fs::read(fixture("easy_profiler-2.1.0/net_session.bin")).expect("a fixture")
 }
 
-/// Starts the program; it gives the requests back that it got.
+/// Starts the program; returns the requests that it received.
 fn program(lives: &'static [Life]) -> (String, JoinHandle<Vec<Vec<u8>>>) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
     let address = listener.local_addr().expect("an address").to_string();
@@ -145,7 +145,7 @@ fn the_last_seconds_of_a_file_that_is_still_written_are_shown() {
         stdout(&traceloom(&["top", "--every", "1ms", "--rounds", rounds, &file]))
     };
     let stats = |more: &[&str]| stdout(&traceloom(&[&["stats", "--limit", "20", &file], more].concat()));
-    // Its last time is at 2711855 ns; one to come cannot grow old while the test runs.
+    // Its last time is at 2711855 ns; a modification time in the future stays recent while the test runs.
     let (last, whole) = (stats(&["--range", "1711855ns.."]), stats(&[]));
     assert_ne!(last, whole);
     let to_come = SystemTime::now() + Duration::from_secs(3600);
@@ -154,7 +154,7 @@ fn the_last_seconds_of_a_file_that_is_still_written_are_shown() {
     assert_eq!(top(SystemTime::UNIX_EPOCH, "3"), whole, "nobody writes a file that is old");
 }
 
-/// How often a block is in a file.
+/// The number of blocks with a name in a file.
 fn calls(file: &str) -> u64 {
     let stats = traceloom(&["stats", "--json", "--name", "Net frame", file]);
     let stats: serde_json::Value = serde_json::from_str(&stdout(&stats)).unwrap_or_default();
@@ -166,7 +166,7 @@ fn captures_are_shown_one_after_the_other_as_one_trace() {
     let folder = Folder::new();
     let (once, output) = (folder.path("once.prof"), folder.path("live.prof"));
     fs::write(&once, &session()[213..2003]).expect("a file");
-    // It goes away after two captures, and comes back.
+    // The program disconnects after two captures and comes back.
     let (address, served) = program(&[Life::Captures(2), Life::Whole]);
     let mut view = Command::new(env!("CARGO_BIN_EXE_traceloom"));
     let view = view.args(["view", "--no-open", "--live", &address, "-o", &output]).stdout(Stdio::piped());
@@ -214,7 +214,7 @@ fn a_lost_connection_is_opened_again() {
     let output = capture(&folder, &address, &[]);
     assert!(output.status.success(), "{}", stderr(&output));
     assert_eq!(fs::read(folder.path("c.prof")).expect("a capture"), session()[213..2003]);
-    // The second greeting says that nothing is recorded, so the program is a new one.
+    // The second greeting says that nothing is being recorded, so this is a new program.
     assert!(stderr(&output).contains("the program was restarted; the capture starts again"), "{}", stderr(&output));
     let requests = served.join().expect("the program");
     assert_eq!(requests[0], [1, 14]);
@@ -279,7 +279,7 @@ fn an_interrupt_ends_the_capture() {
     let mut capture = Command::new(env!("CARGO_BIN_EXE_traceloom"));
     let capture = capture.args(["capture", "--quiet", "-o", &folder.path("c.prof"), &address]);
     let mut capture = capture.spawn().expect("the program starts");
-    // The first request comes after the handler was set.
+    // The first request is sent after the handler was installed.
     thread::sleep(Duration::from_millis(1500));
     let kill = Command::new("kill").args(["-INT", &capture.id().to_string()]).status();
     assert!(kill.expect("kill starts").success());

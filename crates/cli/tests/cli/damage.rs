@@ -1,4 +1,4 @@
-//! Exit codes of incomplete answers: damaged traces, and files that are not there.
+//! Exit codes of incomplete results: damaged traces and missing files.
 
 use std::fs;
 

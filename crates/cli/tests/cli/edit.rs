@@ -48,7 +48,7 @@ fn convert_writes_the_variant_that_is_named_from_any_format() {
     assert!(done.status.success(), "{}", stderr(&done));
     let bytes = fs::read(&output).expect("a file");
     assert!(bytes.windows(20).any(|window| window == b"Compressed at level "), "it is compressed");
-    // The extension names the form, whatever the input is.
+    // The extension determines the format, regardless of the input.
     let output = folder.path("text.wtf-json");
     assert!(traceloom(&["convert", &fixture("v210_nested_threads.prof"), &output]).status.success());
     let _: Json = serde_json::from_slice(&fs::read(&output).expect("a file")).expect("JSON");

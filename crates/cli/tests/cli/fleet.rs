@@ -13,7 +13,7 @@ use traceloom_testkit::planted::{Dice, Scene};
 
 use crate::{Folder, fixture_of, stderr, stdout, traceloom};
 
-/// The lines of an answer, in order.
+/// The lines of an output, sorted.
 fn rows(store: &str, sql: &str) -> Vec<String> {
     let answer = traceloom(&["query", "--allow-damaged", store, sql, "--format", "json"]);
     assert!(answer.status.success(), "{sql}: {}", stderr(&answer));
@@ -53,7 +53,7 @@ fn contents(store: &str) -> Vec<(String, Vec<String>)> {
     TABLES.iter().map(|table| ((*table).to_owned(), rows(store, &format!("select * from {table}")))).collect()
 }
 
-/// Writes a profile in which `Render` takes about so long, 40 times, and `Update` always the same.
+/// Writes a profile in which each of 40 `Render` calls takes about this long, and `Update` is constant.
 fn plant(path: &Path, render_ns: f64, seed: u64) -> Result<()> {
     let (mut scene, mut dice, mut now) = (Scene::new(&["Main"]), Dice::new(seed), 0);
     let run = 1.0 + 0.02 * dice.normal();
@@ -68,7 +68,7 @@ fn plant(path: &Path, render_ns: f64, seed: u64) -> Result<()> {
     Ok(fs::write(path, source.prefix(source.len()? as usize)?)?)
 }
 
-/// Ten days with a build each and some traces of two hosts; from build `b6` on `Render` takes so many times as long.
+/// Ten days with one build each and some traces of two hosts; from build `b6` on, `Render` is slower by a factor.
 fn fleet(folder: &Folder, slowdown: f64) -> String {
     let (traces, store) = (folder.path("traces"), folder.path("fleet"));
     for day in 1..=10_u64 {
@@ -107,7 +107,7 @@ fn every_format_goes_into_one_store_once() {
             fs::copy(&from, &to).expect("a copy");
         }
     }
-    // A copy is the same trace; a trace that is cut short is another one, and something else is no trace.
+    // A copy is the same trace, a truncated trace is a different one, and the other file is not a trace.
     let prof = fs::read(format!("{traces}/easyprofiler")).expect("a trace");
     fs::write(format!("{traces}/copy"), &prof).expect("a copy");
     fs::write(format!("{traces}/cut.prof"), &prof[..prof.len() - 40]).expect("a trace");
@@ -129,7 +129,7 @@ fn every_format_goes_into_one_store_once() {
     let quarantined = rows(&store, "select path, finding from quarantine");
     assert!(quarantined.iter().any(|row| row.contains("a-text.prof") && row.contains("finding")), "{quarantined:?}");
 
-    // The store says of each trace what the file says.
+    // The store has the same data for each trace as its file.
     let sql = "select trace_id, count(*), sum(dur_ns), min(ts_ns), max(id) from spans group by trace_id";
     let of_files = |path: &str| rows(path, sql);
     let paths = rows(&store, "select path from ingested");
@@ -142,7 +142,7 @@ fn every_format_goes_into_one_store_once() {
     expected.sort();
     assert_eq!(of_files(&store), expected);
 
-    // The same again changes nothing.
+    // Running it again changes nothing.
     let before = contents(&store);
     let second = traceloom(&["ingest", &traces, &store, "--tag", "host=a b/c", "--tag", "build=1"]);
     assert!(second.status.success() && stderr(&second).contains("added: 0 traces"), "{}", stderr(&second));
@@ -177,7 +177,7 @@ fn a_killed_ingest_goes_on_where_it_was() {
     assert!(stderr(&last).contains("added: "), "{}", stderr(&last));
     assert_eq!(contents(&killed), contents(&whole));
     assert!(!Path::new(&killed).join(".writing").exists());
-    // Merging changes no row, and leaves one file for each table and partition.
+    // Compaction changes no rows, and leaves one file per table and partition.
     let merged = traceloom(&["ingest", "--compact", &killed]);
     assert!(merged.status.success(), "{}", stderr(&merged));
     assert_eq!(contents(&killed), contents(&whole));
@@ -199,7 +199,7 @@ fn additions_are_merged_and_columns_stay() {
     let merged = json(&["info", "--json", &store])["files"].as_u64().expect("a number");
     assert_eq!((merged * 3, contents(&store)), (files, before));
     assert_eq!(rows(&store, "select distinct region from sums"), [r#"{"region":"eu"}"#]);
-    // A partition that a query excludes is not read.
+    // Partitions that a query excludes are not read.
     let plan = traceloom(&["query", &store, "select sum(dur_ns) from spans where host = 'other'", "--explain"]);
     assert!(!stdout(&plan).contains(".parquet"), "{}", stdout(&plan));
     let plan = traceloom(&["query", &store, "select sum(dur_ns) from spans where host = 'a'", "--explain"]);
@@ -278,7 +278,7 @@ fn leaks_and_errors_are_views() {
     let entries = rows(&store, "select sum(entries) as n, sum(errors) as errors from error_rates");
     let sql = "select count(*) as n, sum(case when level_name = 'ERROR' then 1 else 0 end) as errors from logs";
     assert_eq!(entries, rows(&log, sql));
-    // The day is that of the trace where nothing else says it.
+    // Without other information, the day is the day of the trace.
     let days = rows(&store, "select day from traces where path like '%.clog'");
     assert!(days.len() == 1 && days[0].contains("-"), "{days:?}");
 }

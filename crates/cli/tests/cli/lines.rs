@@ -1,4 +1,4 @@
-//! `lines`: beside the source, as lists, and as the files of the original tools.
+//! `lines`: next to the source, as lists, and as the files of NYTProf's tools.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,7 +18,7 @@ fn golden(name: &str) -> String {
 }
 
 fn lines(arguments: &[&str]) -> String {
-    // Some of the profiles are of killed programs.
+    // Some profiles come from killed programs.
     let output = traceloom(&[&["lines", "--allow-damaged"], arguments].concat());
     assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
     stdout(&output)
@@ -43,7 +43,7 @@ fn sheets(text: &str) -> BTreeMap<String, String> {
 #[test]
 fn csv_is_that_of_the_original() {
     for name in WITH_REPORTS {
-        // The reports were made where the programs lay, and carry that in their names.
+        // The reports contain the paths of the programs at that time.
         let expected = golden(&format!("{name}.csv.txt")).replace("tmp-lab-nyt", "srv-app-nyt");
         let trace = profile(&format!("{name}.nytprof"));
         let found = lines(&["--csv", &trace]);
@@ -157,7 +157,7 @@ fn every_profile_has_reports() {
     let folders = ["devel-nytprof-6.12", "synthetic"].map(|folder| fixture_of("nytprof", folder));
     for entry in folders.iter().flat_map(|folder| fs::read_dir(folder).expect("the corpus")) {
         let path = entry.expect("an entry").path();
-        // Of this one the process was killed before anything was written.
+        // The process of this one was killed before anything was written.
         let is_empty = path.file_stem().is_some_and(|name| name == "killed-c6");
         if path.extension().is_some_and(|ending| ending == "nytprof") && !is_empty {
             let path = path.to_str().expect("the path is UTF-8");

@@ -86,7 +86,7 @@ fn log_of_a_crashed_process_needs_a_dictionary() {
     assert!(stderr(&other).contains("dictionary-misfit"), "{}", stderr(&other));
 }
 
-/// A log that the tests can take apart: the header, where its entries end, and all of it.
+/// A log that the tests can split: the header, the end of its entries, and all bytes.
 struct Whole {
     bytes: Vec<u8>,
     dictionary_at: usize,
@@ -99,7 +99,7 @@ impl Whole {
         Self { bytes, dictionary_at }
     }
 
-    /// While a log is written, its header knows neither the dictionary nor the number of entries.
+    /// While a log is being written, its header contains neither the dictionary nor the number of entries.
     fn unfinished(&self) -> Vec<u8> {
         let mut bytes = self.bytes[..self.dictionary_at].to_vec();
         bytes[40..52].fill(0);
@@ -112,7 +112,7 @@ fn append(path: &str, bytes: &[u8]) {
     file.write_all(bytes).expect("the file takes it");
 }
 
-/// The program as it follows a log; what it prints can be waited for.
+/// The program while it follows a log; the test can wait for its output.
 struct Follower {
     child: Child,
     lines: BufReader<ChildStdout>,
@@ -140,7 +140,7 @@ impl Follower {
         line
     }
 
-    /// Everything that is still to come, what was said on standard error, and the exit code.
+    /// The remaining output, standard error, and the exit code.
     fn rest(mut self) -> (Vec<String>, String, Option<i32>) {
         let mut rest = Vec::new();
         loop {
@@ -167,7 +167,7 @@ fn log_follows_a_file_until_it_is_closed() {
     let path = folder.path("live.clog");
     fs::write(&path, &open[..end / 2]).expect("a file");
     let follower = Follower::new(&path);
-    // As the library does: entries in batches that end anywhere, then the dictionary, then the header.
+    // Like the library: entries in batches with arbitrary ends, then the dictionary, then the header.
     for part in [&open[end / 2..end - 3], &open[end - 3..], &whole.bytes[end..end + 70], &whole.bytes[end + 70..]] {
         thread::sleep(Duration::from_millis(300));
         append(&path, part);
@@ -187,7 +187,7 @@ fn log_follows_a_file_that_is_begun_anew_or_replaced() {
     let whole = Whole::new("head_server.clog");
     let path = folder.path("live.clog");
     let expected = lines_of(&fixture_of("cnanolog", "head_server.clog"));
-    // Not even the header is there yet.
+    // The header is not written yet.
     fs::write(&path, b"").expect("a file");
     let mut follower = Follower::new(&path);
     thread::sleep(Duration::from_millis(300));
@@ -200,7 +200,7 @@ fn log_follows_a_file_that_is_begun_anew_or_replaced() {
     thread::sleep(Duration::from_millis(500));
     append(&path, &again[64..]);
     assert_eq!(follower.lines(expected.len()).len(), expected.len());
-    // And once more, under the same name in another file.
+    // Once more, in another file with the same name.
     fs::write(folder.path("next.clog"), &whole.bytes).expect("a file");
     fs::rename(folder.path("next.clog"), &path).expect("a new name");
     let (followed, said, code) = follower.rest();
@@ -228,7 +228,7 @@ fn log_of_a_rotated_set_lends_the_dictionary_within_the_run() {
     let both = traceloom(&["log", &one, &two]);
     let expected = lines_of(&one).concat();
     assert!(stdout(&both) == format!("{expected}{expected}"));
-    // A file of another run has sites of its own.
+    // A file of another run has different sites.
     let mut other = whole.unfinished();
     other[24] ^= 1;
     fs::write(&two, other).expect("a file");
@@ -249,7 +249,7 @@ fn log_takes_levels_of_every_kind() {
         assert_eq!(count(&["--level", &level.to_lowercase(), &custom]), expected, "{level}");
     }
     let name = customs[0];
-    // It is enough that one of the files has it.
+    // It is enough if one of the files has it.
     assert_eq!(count(&["--level", name, &server, &custom]), shown.lines().filter(|line| *line == name).count());
     assert_eq!(traceloom(&["log", "--level", name, &server, &custom]).status.code(), Some(0));
     let nowhere = traceloom(&["log", "--level", "loud,error", &server, &custom]);
@@ -259,7 +259,7 @@ fn log_takes_levels_of_every_kind() {
     let worse = traceloom(&["log", "--level", &format!("{name}+"), &custom]);
     assert_eq!(worse.status.code(), Some(2));
     assert!(stderr(&worse).contains("are ordered by severity"), "{}", stderr(&worse));
-    // The same numbers mean other levels by the document.
+    // By the document, the same numbers mean other levels.
     let by_document = stdout(&traceloom(&["log", "--levels", "document", "--pattern", "%l", &server]));
     let by_library = stdout(&traceloom(&["log", "--levels", "library", "--pattern", "%l", &server]));
     let count = |text: &str, level: &str| text.lines().filter(|line| *line == level).count();
@@ -275,7 +275,7 @@ fn log_compat_fails_where_the_original_does() {
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(output.stdout, fs::read(fixture_of("cnanolog", "head_burst_1300.txt")).expect("the text"));
     assert!(stderr(&output).contains("byte 93: CNanoLog's decompressor stops here"), "{}", stderr(&output));
-    // The next file is printed all the same.
+    // The next file is still printed.
     let server = fixture_of("cnanolog", "head_server.clog");
     let both = traceloom(&["log", "--compat", &burst, &server]);
     assert_eq!(both.status.code(), Some(1));
@@ -308,7 +308,7 @@ fn log_shows_the_time_of_the_place() {
     };
     assert!(run(&["log"]).starts_with("[2026-11-15 01:32:32.909716003]"));
     assert!(run(&["log", "--local"]).starts_with("[2026-11-15 04:32:32.909716003]"));
-    // A time without a zone is meant as it is shown.
+    // A time without a zone is in the zone of the output.
     assert_eq!(run(&["log", "--local", "--until", "2026-11-15 04:32:32.909716004"]).lines().count(), 1);
     assert_eq!(run(&["log", "--local", "--since", "2026-11-15 04:32:32.909716003"]).lines().count(), 385);
 }

@@ -50,7 +50,7 @@ fn fixture_of(format: &str, name: &str) -> String {
     path.to_str().expect("the path is UTF-8").to_owned()
 }
 
-/// A folder that is gone at the end of the test.
+/// A folder that is removed at the end of the test.
 struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -62,7 +62,7 @@ impl Folder {
         self.0.path().join(name).to_str().expect("the path is UTF-8").to_owned()
     }
 
-    /// What is in a folder inside.
+    /// The contents of a folder inside it.
     fn names_in(&self, folder: &str) -> Vec<String> {
         let entries = fs::read_dir(self.path(folder)).expect("the folder is there");
         entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
@@ -74,7 +74,7 @@ impl Folder {
     }
 }
 
-/// Compares with `tests/snapshots/NAME.txt`; `TRACELOOM_BLESS=1` renews it.
+/// Compares with `tests/snapshots/NAME.txt`; `TRACELOOM_BLESS=1` updates it.
 fn assert_snapshot(name: &str, text: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name).with_extension("txt");
     if std::env::var_os("TRACELOOM_BLESS").is_some() {

@@ -1,4 +1,4 @@
-//! `memory -- PROGRAM`: finds its library, runs the program, and answers.
+//! `memory -- PROGRAM`: finds its library, runs the program, and prints the result.
 
 use std::{
     fs,
@@ -13,11 +13,11 @@ use super::{Folder, stderr, stdout};
 
 const LIBRARY: &str = "libtraceloom_alloc.so";
 
-/// The program as it is installed in a folder, alone.
+/// The program, installed alone in a folder.
 fn install(folder: &Folder) -> String {
     let program = folder.path("bin/traceloom");
     fs::create_dir(folder.path("bin")).expect("a folder");
-    // A link to the file itself, not to its name; a copy where the folder lies on another disk.
+    // A hard link to the file, or a copy if the folder is on another disk.
     let built = env!("CARGO_BIN_EXE_traceloom");
     fs::hard_link(built, &program).or_else(|_| fs::copy(built, &program).map(drop)).expect("the program is copied");
     program
@@ -53,7 +53,7 @@ fn a_program_is_run_with_the_library_wherever_that_is() {
     assert_answered(&trace(&program, &folder, Some(Path::new(&elsewhere))), "variable");
 }
 
-/// The exit code is the program's, its output goes to the standard error, and the answer is about its allocations.
+/// The exit code is the program's, its output goes to standard error, and the result covers its allocations.
 fn assert_answered(output: &Output, place: &str) {
     assert_eq!(output.status.code(), Some(3), "{place}: {output:?}");
     assert!(stderr(output).contains("hello"), "{place}: {output:?}");

@@ -1,4 +1,4 @@
-//! What somebody meets who has read no more than `--help`.
+//! First steps of a user who has only read `--help`.
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ fn demo() -> Folder {
     folder
 }
 
-/// Runs the program, which has to refuse with this exit code and say so.
+/// Runs the program, which must fail with this exit code and message.
 fn refused(arguments: &[&str], code: i32, words: &str) {
     let output = traceloom(arguments);
     assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", stderr(&output));
@@ -75,7 +75,7 @@ fn everything_that_writes_a_file_says_so() {
     refused(&["merge", &game], 2, "where to?");
 }
 
-/// The records that were kept, and of how many.
+/// The number of kept records, and of all records.
 fn kept(text: &str) -> (u64, u64) {
     let (_, counts) = text.split_once(": ").expect("a count");
     let (counts, _) = counts.split_once(" records").expect("a count");

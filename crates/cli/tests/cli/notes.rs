@@ -1,4 +1,4 @@
-//! Notes go with their trace: into reports, and into formats that have a place for them.
+//! Notes are kept in reports, and in formats that can hold them.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{Folder, stderr, stdout, traceloom};
 
-/// A sample with two notes on it, of which one is about a span.
+/// A sample with two notes, one of which is about a span.
 fn noted(sample: &str) -> (Folder, String) {
     let folder = Folder::new();
     assert!(traceloom(&["demo", "--no-open", &folder.path("demo")]).status.success());
@@ -21,7 +21,7 @@ fn noted(sample: &str) -> (Folder, String) {
 
 const TEXTS: [&str; 2] = ["look <here>", "why so long? (Frame, 20 ms)"];
 
-/// Converts, and gives what is reported.
+/// Converts a trace; returns the messages.
 fn convert(arguments: &[&str]) -> String {
     let output = traceloom(&[&["convert"], arguments].concat());
     assert!(output.status.success(), "{}", stderr(&output));

@@ -1,4 +1,4 @@
-//! What holds for all verbs.
+//! Tests for all verbs.
 
 use std::process::{Command, Stdio};
 
@@ -66,7 +66,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     assert_eq!(stderr(&output), "");
 }
 
-/// The program where nobody looks: no screen, no browser.
+/// The program without a display and browser.
 fn alone(arguments: &[&str]) -> std::process::Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_traceloom"));
     for name in ["DISPLAY", "WAYLAND_DISPLAY", "BROWSER"] {

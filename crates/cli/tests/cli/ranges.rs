@@ -1,4 +1,4 @@
-//! Every verb that takes a range takes it in the same way: adjacent ranges add up to the whole, an empty one is empty.
+//! Every verb with a range treats it the same way: adjacent ranges add up to the whole, and an empty range is empty.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,12 +11,12 @@ use crate::{Folder, stderr, stdout, traceloom};
 
 /// The samples that `demo` writes and that have times.
 const SAMPLES: [&str; 5] = ["game.prof", "game.wtf-trace", "nytprof.out", "service.clog", "shop.mlyze"];
-/// A sample that holds sums without times.
+/// A sample with sums but without times.
 const TIMELESS: &str = "pynytprof.out";
-/// Tables of what happens at one moment.
+/// Tables whose rows have one timestamp.
 const MOMENTS: [&str; 5] = ["allocations", "counters", "events", "frees", "logs"];
 
-/// How often each thing comes.
+/// Counts by key.
 type Counts = BTreeMap<String, u64>;
 
 fn samples() -> Folder {
@@ -25,21 +25,21 @@ fn samples() -> Folder {
     folder
 }
 
-/// Runs a verb on a sample, over a range where there is one.
+/// Runs a verb on a sample, with a range if there is one.
 fn run(verb: &[&str], file: &str, range: Option<&str>) -> Output {
     let range: Vec<&str> = range.map_or(Vec::new(), |range| vec!["--range", range]);
-    // EasyProfiler refuses an empty capture, which is no reason to stop here.
+    // EasyProfiler rejects an empty capture, but that is not a failure here.
     traceloom(&[&verb[..1], &["--allow-damaged"], &range, &[file], &verb[1..]].concat())
 }
 
-/// Runs a verb that has to work.
+/// Runs a verb that must succeed.
 fn answer(verb: &[&str], file: &str, range: Option<&str>) -> String {
     let output = run(verb, file, range);
     assert!(output.status.success(), "{verb:?} {file} {range:?}: {}", stderr(&output));
     stdout(&output)
 }
 
-/// The middle of all moments and starts, so that something lies exactly on the edge.
+/// The median of all timestamps and starts, so that one is exactly on the edge.
 fn middle_ns(file: &str) -> i64 {
     let rows = |table: &str| answer(&["convert", "-", "--to", &format!("json:{table}")], file, None);
     let times = |text: String| {
@@ -51,7 +51,7 @@ fn middle_ns(file: &str) -> i64 {
     times[times.len() / 2]
 }
 
-/// What comes in both halves of a sample, and what in the whole.
+/// The counts of both halves of a sample, and of the whole.
 fn halves_and_whole(file: &str, count: impl Fn(Option<&str>) -> Counts) -> [Counts; 3] {
     let cut = middle_ns(file);
     let [before, after] = [format!("..{cut}ns"), format!("{cut}ns..")];
@@ -88,7 +88,7 @@ fn calls_of_adjacent_ranges_add_up() {
     }
 }
 
-/// Calls by the innermost frame: the frames around it may begin in the range before.
+/// Calls by the innermost frame, because outer frames may start in the previous range.
 fn frames(file: &str, range: Option<&str>) -> Counts {
     let mut counts = Counts::new();
     for line in answer(&["flame", "--format", "folded", "--by", "count"], file, range).lines() {
@@ -111,13 +111,13 @@ fn frames_of_adjacent_ranges_add_up() {
     }
 }
 
-/// Rows of what happens at one moment, by table.
+/// Number of rows with one timestamp, by table.
 fn moments(file: &str, range: Option<&str>) -> Counts {
     let mut counts = Counts::new();
     for line in answer(&["convert", "-", "--to", "json"], file, range).lines() {
         let row: Json = serde_json::from_str(line).expect("a row is JSON");
         let table = row["table"].as_str().expect("a row names its table");
-        // A mark lasts until the next one, so that a slice begins with the one before it.
+        // A mark lasts until the next one, so a slice starts with the previous one.
         if MOMENTS.contains(&table) && row["category"] != "mark" {
             *counts.entry(table.to_owned()).or_default() += 1;
         }
@@ -135,7 +135,7 @@ fn rows_of_adjacent_ranges_add_up_in_json_and_in_csv() {
             let target = format!("csv:{table}");
             let rows = |range: Option<&str>| {
                 let csv = answer(&["convert", "-", "--to", &target], &file, range);
-                // The first line names the columns; a text may have lines of its own.
+                // The first line names the columns; a text may contain line breaks.
                 let rows = csv.lines().skip(1).filter(|line| line.starts_with(|first: char| first.is_ascii_digit()));
                 rows.map(|line| (line.to_owned(), 1)).collect()
             };
@@ -183,7 +183,7 @@ fn an_empty_range_is_an_empty_answer_of_every_verb() {
         let part = folder.path(&format!("part-{sample}"));
         answer(&["slice", &part], &file, empty);
         assert_eq!(moments(&part, None), Counts::new(), "{sample}");
-        // Some original tools refuse any file without contents, which `check` reports; it opens all the same.
+        // Some of the formats' own tools reject files without contents, which `check` reports; we open them anyway.
         let opened = traceloom(&["info", "--json", &part]);
         let info: Json = serde_json::from_str(&stdout(&opened)).expect("it opens");
         assert!(info["format"].is_string(), "{sample}: {info}");

@@ -13,7 +13,7 @@ fn convert_makes_a_store_and_adds_to_it() {
     let first = traceloom(&["convert", &prof, &store, "--to", "parquet"]);
     assert!(first.status.success() && stderr(&first).contains("added: 1 trace, "), "{}", stderr(&first));
     assert!(folder.names_in("runs").contains(&"manifest.json".to_owned()));
-    // The output says what it is.
+    // The output is recognized as a store.
     let second = traceloom(&["convert", &prof, &clog, &store]);
     assert!(second.status.success(), "{}", stderr(&second));
     let told = stderr(&second);

@@ -1,4 +1,4 @@
-//! However many threads work on a trace, every verb and every target gives the same bytes.
+//! Every verb and every target gives the same bytes for any number of threads.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use super::{Folder, fixture, fixture_of, stdout, traceloom};
 
 const THREADS: [&str; 3] = ["2", "3", "8"];
 
-/// What a run prints and how it ends, and the files that it writes; none of it may depend on the threads.
+/// The output, exit code and files of a run, which must not depend on the number of threads.
 fn outcome(threads: &str, words: &[&str], written: Option<&str>) -> (Option<i32>, Vec<u8>, Vec<u8>, Option<Vec<u8>>) {
     let run = traceloom(&[words, &["--threads", threads]].concat());
     (run.status.code(), run.stdout, run.stderr, written.and_then(|path| fs::read(path).ok()))
@@ -21,7 +21,7 @@ fn assert_same(words: &[&str], written: Option<&str>) {
     }
 }
 
-/// A file of each format, one of them damaged, and a log of several turns of each walk.
+/// A file of each format, a damaged one, and a log that is long enough for several rounds of all threads.
 fn files(folder: &Folder) -> Vec<String> {
     let log = folder.path("long.clog");
     write_log(&log, 10_000).expect("a log can be written");
@@ -36,7 +36,7 @@ fn files(folder: &Folder) -> Vec<String> {
     ]
 }
 
-/// Three entries for each request.
+/// Three entries per request.
 fn write_log(path: &str, requests: u64) -> Result<()> {
     traceloom::cnanolog::sample::write(fs::File::create(path)?, requests).map(drop)
 }

@@ -1,4 +1,4 @@
-//! `traceloom mcp --http`: who may ask.
+//! `traceloom mcp --http`: authorization.
 
 use std::{
     io::{self, Read, Write},
@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::{Value as Json, json};
 
-/// A server on a port, ended with the test.
+/// A server on a port, stopped at the end of the test.
 struct Http {
     child: Child,
     host: String,

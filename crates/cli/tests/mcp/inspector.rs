@@ -9,7 +9,7 @@ use std::{
 use serde_json::Value as Json;
 use traceloom_testkit::npm;
 
-/// The folder of the inspector; none, with a word, where it cannot be had.
+/// The folder of the inspector; `None`, with a message, if it cannot be installed.
 fn inspector_or_skip() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("inspector-npm");
     let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/inspector");
@@ -17,14 +17,14 @@ fn inspector_or_skip() -> Option<PathBuf> {
     Some(folder)
 }
 
-/// What the inspector prints for a method of a server that may read a folder.
+/// The output of the inspector for a method of a server that may read a folder.
 fn inspect(inspector: &Path, folder: &Path, arguments: &[&str]) -> Json {
     let out = Command::new("node")
         .arg(inspector.join("node_modules/.bin/mcp-inspector"))
         .args(["--cli", env!("CARGO_BIN_EXE_traceloom"), "mcp"])
         .arg(folder)
         .args(arguments)
-        // Its own settings go where the test may write.
+        // Its settings go to a folder of the test.
         .env("HOME", folder)
         .output()
         .expect("node starts, as npm did");

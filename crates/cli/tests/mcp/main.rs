@@ -1,4 +1,4 @@
-//! `traceloom mcp`, driven by clients that others wrote.
+//! `traceloom mcp`, driven by third-party clients.
 
 #![cfg(feature = "mcp")]
 

@@ -1,4 +1,4 @@
-//! The official Python SDK drives everything, and answers equal `--json` of the program.
+//! The official Python SDK calls everything, and results equal `--json` of the program.
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ use crate::samples;
 
 const SDK: &str = "mcp==2.3.0";
 
-/// The folder of the SDK; none, with a word, where it cannot be had.
+/// The folder of the SDK; `None`, with a message, if it cannot be installed.
 fn sdk_or_skip() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python-mcp");
     install(&folder).inspect_err(|reason| npm::skip(reason)).ok()?;
@@ -34,7 +34,7 @@ fn install(folder: &Path) -> Result<(), String> {
     fs::write(done, SDK).map_err(|error| error.to_string())
 }
 
-/// Does what a plan says with the SDK.
+/// Executes a plan with the SDK.
 fn drive(sdk: &Path, plan: &Json) -> Json {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/client.py");
     let mut child = Command::new("python3")
@@ -107,7 +107,7 @@ fn the_official_sdk_drives_everything_with_the_oldest_and_the_newest_revision() 
     }
 }
 
-/// Compares answers with what the program says.
+/// Compares results with the output of the program.
 fn compare(calls: &[Json], answers: &[Json]) {
     let mut compared = 0;
     for (call, answer) in calls.iter().zip(answers) {
@@ -135,7 +135,7 @@ fn compare(calls: &[Json], answers: &[Json]) {
             "sql" => &found["rows"],
             _ => found,
         };
-        // A trace without lines or memory is refused by both.
+        // Both reject a trace without lines or memory.
         assert_eq!(Some(found).filter(|_| answer[0] != true), expected.first(), "{tool} {path}: {}", answer[2]);
         compared += 1;
     }
@@ -146,7 +146,7 @@ fn both<'a>(arguments: &'a Json, side: &str) -> &'a str {
     arguments[side][0].as_str().unwrap_or_default()
 }
 
-/// As many lines of the program as an answer has; none where the program has none.
+/// As many lines of the program as a result has; `None` if the program has none.
 fn log(path: &str, answer: &Json) -> Option<Json> {
     let lines = program(&["log", "--json", path]);
     let shown = answer[1]["from_trace"]["lines"].as_array().map_or(0, Vec::len);

@@ -1,4 +1,4 @@
-//! Traces that were made to do harm.
+//! Malicious traces.
 
 use std::{fs, path::PathBuf};
 
@@ -10,7 +10,7 @@ use traceloom_model::{
 
 use crate::served::{place, sample, traceloom};
 
-/// Names that a page could take for something else.
+/// Names that a page could misinterpret.
 pub(crate) const NAMES: [&str; 10] = [
     "</script><script>alert(1)</script>",
     "<img src=x onerror=alert(1)>",
@@ -24,12 +24,12 @@ pub(crate) const NAMES: [&str; 10] = [
     "größe 😀 &lt;b&gt; &amp;",
 ];
 
-/// A name longer than any screen.
+/// A name that is longer than any screen is wide.
 pub(crate) fn long_name() -> String {
     "<b>long</b> ".repeat(2_000)
 }
 
-/// One span and one event of each name.
+/// One span and one event per name.
 struct Names;
 
 impl TableSource for Names {
@@ -82,7 +82,7 @@ fn fill(tables: &mut Tables<'_>) -> Result<(), Halt> {
     })
 }
 
-/// Traces with such names, of every format.
+/// Traces of every format with such names.
 pub(crate) fn traces(test: &str) -> Vec<PathBuf> {
     let samples = sample(test, "");
     let place = place(&format!("{test}-made"));
@@ -107,7 +107,7 @@ pub(crate) fn traces(test: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Texts of the samples, and what stands in their place: of the same length, so that all else stays where it is.
+/// Texts of the samples and their replacements, of the same length so that all offsets stay the same.
 type Pair = (&'static str, &'static str);
 
 const LOG: [Pair; 3] = [

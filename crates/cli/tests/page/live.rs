@@ -7,7 +7,7 @@ use traceloom_record::{Recorder, info, span, value, warn};
 
 use super::served::{place, run_alone, sample};
 
-/// The program that the page watches; the script starts this test binary for it.
+/// The program that the page watches; the script starts this test binary.
 #[test]
 #[ignore = "runs until the script of a test ends it"]
 fn watched_program() {

@@ -1,4 +1,4 @@
-//! Tools whose answers equal those of the program.
+//! Tools whose results equal the output of the program.
 
 use serde_json::{Value as Json, json};
 use traceloom::{

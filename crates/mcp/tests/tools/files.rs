@@ -1,4 +1,4 @@
-//! Tools that write or lead elsewhere, and what can be read: resources and prompts.
+//! Tools that write files or return links, resources and prompts.
 
 use std::{
     fs,

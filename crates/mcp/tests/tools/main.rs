@@ -1,4 +1,4 @@
-//! Every tool, resource and prompt, asked by the SDK's own client in this process.
+//! Every tool, resource and prompt, called by the SDK's client in this process.
 
 mod answers;
 mod files;

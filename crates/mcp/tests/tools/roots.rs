@@ -1,4 +1,4 @@
-//! Folders that the client works in.
+//! Working folders of the client.
 
 #![expect(deprecated, reason = "clients of older revisions have roots")]
 
@@ -21,7 +21,7 @@ use traceloom_mcp::{Options, Server};
 
 use crate::support::{Bench, text};
 
-/// A client with these folders, if it says that it has any.
+/// A client with these working folders, if any.
 #[derive(Clone)]
 struct Working {
     folders: Arc<Mutex<Vec<PathBuf>>>,
@@ -54,7 +54,7 @@ async fn check(client: &RunningService<RoleClient, Working>, trace: &str) -> Cal
     client.call_tool(CallToolRequestParams::new("check").with_arguments(arguments)).await.expect("an answer")
 }
 
-/// Asks until the answer is this one: a notice has no reply.
+/// Retries until the result is this one, because a notification has no reply.
 async fn until(client: &RunningService<RoleClient, Working>, trace: &str, is_refused: bool) {
     for _ in 0..200 {
         if check(client, trace).await.is_error.unwrap_or(false) == is_refused {
@@ -72,7 +72,7 @@ async fn files_below_the_roots_of_the_client_are_read_until_the_roots_change() {
     let folder = fs::canonicalize(bench.folder.path()).expect("a folder");
     let folders = Arc::new(Mutex::new(vec![folder]));
     let client = connect(Working { folders: Arc::clone(&folders), has_roots: true }).await;
-    // Two calls at once: none of them is refused because the other still asks.
+    // Two concurrent calls: neither is refused because the other is still asking.
     let (one, other) = tokio::join!(check(&client, text(&path)), check(&client, text(&path)));
     for answer in [&one, &other] {
         assert_ne!(answer.is_error, Some(true), "{:?}", answer.content);

@@ -1,4 +1,4 @@
-//! Tools that ask the tables, against the tables.
+//! Tools that read the tables, compared with the tables.
 
 use serde_json::{Value as Json, json};
 use traceloom::{Trace, sql::Writer};
@@ -7,7 +7,7 @@ use crate::support::{Bench, text};
 
 /// The rows of a query, as `traceloom query --format json` writes them.
 fn rows(trace: &Trace, query: &str) -> Vec<Json> {
-    // The library blocks, which a test of this kind must not.
+    // The library blocks, which an async test must not.
     let ask = || trace.sql(query).expect("a good query");
     let rows = std::thread::scope(|scope| scope.spawn(ask).join()).expect("an answer");
     let mut out = Vec::new();
@@ -95,7 +95,7 @@ async fn a_log_is_read_by_level_and_text() {
         list.as_array().into_iter().flatten().map(|line| line["message"].clone()).collect()
     };
     assert_eq!(messages(&found), all.iter().take(100).map(|row| row["message"].clone()).collect::<Vec<_>>());
-    // Too long an answer is cut again, and still has one total.
+    // A result that is too long is truncated again, and still has one total.
     let long = bench.ask("log", json!({ "trace": text(&path), "limit": 1000 })).await;
     assert_eq!(long["truncated"].as_array().map(Vec::len), Some(1));
     assert_eq!(long["truncated"][0]["total"], all.len());

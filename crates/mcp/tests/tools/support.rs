@@ -51,21 +51,21 @@ impl Bench {
         fs::canonicalize(path).expect("it was just written")
     }
 
-    /// Calls a tool, which may refuse.
+    /// Calls a tool, which may fail.
     pub(crate) async fn call(&self, tool: &'static str, arguments: Json) -> CallToolResult {
         let Json::Object(arguments) = arguments else { panic!("arguments are an object") };
         let request = CallToolRequestParams::new(tool).with_arguments(arguments);
         self.client.call_tool(request).await.unwrap_or_else(|error| panic!("{tool}: {error}"))
     }
 
-    /// What a tool found.
+    /// The result of a tool.
     pub(crate) async fn ask(&self, tool: &'static str, arguments: Json) -> Json {
         let answer = self.call(tool, arguments).await;
         assert_ne!(answer.is_error, Some(true), "{tool}: {:?}", answer.content);
         answer.structured_content.unwrap_or_else(|| panic!("{tool} has a structured answer"))
     }
 
-    /// The text with which a tool refuses.
+    /// The error message of a tool.
     pub(crate) async fn refusal(&self, tool: &'static str, arguments: Json) -> String {
         let answer = self.call(tool, arguments).await;
         assert_eq!(answer.is_error, Some(true), "{tool} does not refuse");

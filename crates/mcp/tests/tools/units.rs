@@ -1,4 +1,4 @@
-//! The name of every field with an amount has its unit.
+//! The name of every field with an amount contains its unit.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use crate::support::{Bench, formats, text};
 
-/// Endings of names that have a unit.
+/// Suffixes of names that are units.
 const UNITS: [&str; 4] = ["_ns", "_bytes", "_bytes_per_second", "_calls"];
 
 /// Names of numbers without a unit, and units that are names themselves.
@@ -18,7 +18,7 @@ const WITHOUT: &[&str] = &[
     "lines",
     "statements",
     "offset",
-    // How many of something.
+    // Counts.
     "all_names",
     "all_sites",
     "allocations",
@@ -48,7 +48,7 @@ const WITHOUT: &[&str] = &[
     "total",
     "unclosed",
     "unknown_frees",
-    // Which of several.
+    // Indexes and ids.
     "depth",
     "file",
     "first_line",
@@ -65,7 +65,7 @@ const WITHOUT: &[&str] = &[
     "tid",
     "trace",
     "idx",
-    // Parts of a whole, and how sure that is.
+    // Shares and probabilities.
     "change",
     "effect",
     "noise",
@@ -74,7 +74,7 @@ const WITHOUT: &[&str] = &[
     "share",
     "score",
     "severity",
-    // Values of the program: their unit is not in the trace.
+    // Values of the program, whose unit is not in the trace.
     "args",
     "first",
     "last",
@@ -90,7 +90,7 @@ const WITHOUT: &[&str] = &[
     "float_value",
 ];
 
-/// Names of fields that hold numbers, and lists of numbers.
+/// Names of fields that contain numbers or lists of numbers.
 fn numbers(value: &Json, name: &str, found: &mut BTreeSet<String>) {
     match value {
         Json::Number(_) => _ = found.insert(name.to_owned()),
@@ -122,7 +122,7 @@ async fn every_amount_has_its_unit_in_the_name_of_its_field() {
             calls.push(("diff", both));
         }
         for (tool, arguments) in calls {
-            // A tool may have nothing to say about a format.
+            // A tool may not support a format.
             if let Some(answer) = bench.call(tool, arguments).await.structured_content {
                 numbers(&answer["from_trace"], "", &mut found);
             }

@@ -1,4 +1,4 @@
-//! Calls that take long: progress, and the end of those for which nobody waits.
+//! Long calls: progress, and cancellation.
 
 use std::sync::{
     Arc,
@@ -15,7 +15,7 @@ use traceloom_mcp::{Options, Server};
 
 use crate::support::{Bench, text};
 
-/// Counts notices of progress.
+/// Counts progress notifications.
 #[derive(Clone, Default)]
 struct Counting(Arc<AtomicU64>);
 
@@ -40,7 +40,7 @@ async fn a_call_reports_its_progress_and_ends_when_it_is_canceled() {
     tokio::spawn(async move { server.serve(server_side).await.expect("a client").waiting().await });
     let counting = Counting::default();
     let client = counting.clone().serve(client_side).await.expect("a server");
-    // More calls than run at once: if one of them went on, the last would wait for it.
+    // More calls than run concurrently: if one of them continued, the last would wait for it.
     for _ in 0..4 {
         counting.0.store(0, Ordering::SeqCst);
         let arguments = json!({ "query": ENDLESS }).as_object().cloned().expect("an object");

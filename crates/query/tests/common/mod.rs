@@ -1,6 +1,6 @@
-//! Questions and their answers as text.
+//! Queries and their results as text.
 
-// Each test file uses a part of it.
+// Each test file uses only a part of this module.
 #![allow(dead_code, unreachable_pub, unused_imports)]
 
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ pub fn session(names: &[&str]) -> Session {
     Session::open(&paths, &Options::default()).unwrap_or_else(|error| panic!("{names:?}: {error}"))
 }
 
-/// The head and the rows of an answer, one a line; or why there is none.
+/// The header and the rows of a result, one per line; or the error.
 pub fn answer(session: &Session, sql: &str) -> Result<Vec<String>, String> {
     let mut answer = session.ask(sql).map_err(|failure| failure.to_string())?;
     let cells = Cells::new(answer.schema());
@@ -30,19 +30,19 @@ pub fn answer(session: &Session, sql: &str) -> Result<Vec<String>, String> {
     Ok(lines)
 }
 
-/// One line, and something to be seen.
+/// One nonempty line.
 fn shown(cell: &str) -> String {
     if cell.is_empty() { "NULL".to_owned() } else { cell.replace('\n', "\\n") }
 }
 
-/// The rows of an answer that must be there.
+/// The rows of a query that must succeed.
 pub fn rows(session: &Session, sql: &str) -> Vec<String> {
     let mut lines = answer(session, sql).unwrap_or_else(|error| panic!("{sql}\n{error}"));
     lines.remove(0);
     lines
 }
 
-/// Whether goldens are renewed.
+/// Whether goldens are updated.
 pub fn is_blessing() -> bool {
     std::env::var_os("TRACELOOM_BLESS").is_some()
 }

@@ -13,7 +13,7 @@ use traceloom_mapping::{Options, Trace, open};
 use traceloom_model::{Batches, Filter, Table, TableSource, Wanted};
 use traceloom_query::store::{self, Report};
 
-/// Two traces of each format, and together at least a row in nearly every table.
+/// Two traces of each format, which together have rows in nearly every table.
 pub(crate) const FIXTURES: [&str; 11] = [
     "easyprofiler/v210_gui_saved_bookmarks.prof",
     "easyprofiler/v210_values.prof",
@@ -30,7 +30,7 @@ pub(crate) const FIXTURES: [&str; 11] = [
 
 pub(crate) use traceloom_testkit::fixture;
 
-/// Fixtures, opened.
+/// Opened fixtures.
 pub(crate) fn traces(names: &[&str]) -> Vec<Trace> {
     let open = |name: &&str| open(&fixture(name), None, &Options::default()).unwrap_or_else(|error| panic!("{error}"));
     names.iter().map(open).collect()
@@ -41,10 +41,10 @@ pub(crate) fn write(traces: &[Trace], out: &Path) -> Report {
     store::write(traces, out, &store::Options::default(), &mut |_| {}).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Where a row belongs, and its cells.
+/// The sort key of a row, and its cells.
 pub(crate) type Row = ((u64, Option<i64>, i64), Vec<String>);
 
-/// All rows of one table, as they come.
+/// All rows of one table, in order.
 pub(crate) fn rows(sources: &[&dyn TableSource], table: Table) -> Vec<Row> {
     let mut batches = Batches::of(Wanted::nothing().and(table, traceloom_model::Columns::ALL));
     for source in sources {

@@ -1,4 +1,4 @@
-//! What is in a store is what was in the traces.
+//! A store has the same contents as the traces.
 
 use std::{fs::File, path::PathBuf};
 use traceloom_core::TimeRange;
@@ -13,7 +13,7 @@ use traceloom_query::store::{self, Options, Shelf, Store};
 
 use crate::common::{FIXTURES, listing, rows, traces, write};
 
-/// The traces of a store, in its order, which decides whose origin is the zero of the axis.
+/// The traces of a store, in its order, which determines the origin of the axis.
 fn in_order_of(store: &Store, traces: &[Trace]) -> TraceSet {
     let path = |id: u64| traces.iter().find(|trace| trace.id == id).map(|trace| &trace.path);
     let paths = store.traces().iter().map(|stored| path(stored.trace_id).expect("it was given"));
@@ -28,7 +28,7 @@ fn open(path: &std::path::Path) -> Store {
     Store::open(path).unwrap_or_else(|error| panic!("{error}")).expect("there is a store")
 }
 
-/// The rows of a store are those of the traces on their axis, in order.
+/// The rows of a store are the rows of the traces on their axis, in order.
 fn assert_same_rows(store: &Store, traces: &[Trace]) {
     let set = in_order_of(store, traces);
     for table in Table::ALL.into_iter().filter(|table| !Shelf::from(*table).is_merged()) {
@@ -136,7 +136,7 @@ fn another_run_adds_only_what_is_new() {
     assert_eq!(store.files(Table::Allocations).len(), 1, "no file for a table without new rows");
 }
 
-/// The same rows, wherever they are.
+/// The same rows in any order.
 fn assert_same_contents(store: &Store, traces: &[Trace]) {
     let set = in_order_of(store, traces);
     for table in Table::ALL.into_iter().filter(|table| !Shelf::from(*table).is_merged()) {

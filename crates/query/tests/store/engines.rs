@@ -1,4 +1,4 @@
-//! Other engines find in a store what we find.
+//! Other engines read the same data from a store.
 
 use std::{
     collections::BTreeMap,
@@ -15,7 +15,7 @@ use traceloom_model::{Batches, Filter, Table, TableSource, Wanted};
 
 use crate::common::{FIXTURES, traces, write};
 
-/// For each column the number of cells that are not NULL, and a sum over them.
+/// For each column, the number of cells that are not NULL, and a checksum.
 type Sums = BTreeMap<String, BTreeMap<String, (u64, String)>>;
 
 #[test]
@@ -66,7 +66,7 @@ fn packages() -> Result<PathBuf, String> {
     Ok(folder)
 }
 
-/// What each engine finds.
+/// The result of each engine.
 fn ask(packages: &Path, store: &Path) -> BTreeMap<String, Sums> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/store/engines.py");
     let out =
@@ -75,7 +75,7 @@ fn ask(packages: &Path, store: &Path) -> BTreeMap<String, Sums> {
     serde_json::from_slice(&out.stdout).expect("the script prints JSON")
 }
 
-/// What we find, computed from the batches of the traces.
+/// Our result, computed from the batches of the traces.
 fn sums(batches: &Batches) -> Sums {
     let mut sums = Sums::new();
     // Merged rows are not in the batches of a trace.
@@ -111,7 +111,7 @@ fn size(cells: &ArrayRef, row: usize) -> i128 {
     } else if let Some(numbers) = any.downcast_ref::<UInt32Array>() {
         numbers.value(row).into()
     } else if let Some(numbers) = any.downcast_ref::<Float64Array>() {
-        // There are many that are no number, and an engine may change one into another.
+        // There are many NaN values, and an engine may change one into another.
         if numbers.value(row).is_nan() { 1 } else { (numbers.value(row).to_bits() as i64).into() }
     } else {
         panic!("no table has a column of {}", cells.data_type());

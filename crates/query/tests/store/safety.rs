@@ -1,4 +1,4 @@
-//! What can go wrong leaves a store as it was.
+//! Failures leave a store unchanged.
 
 use std::{
     fs::{self, File},
@@ -17,7 +17,7 @@ use traceloom_query::store::{self, Store};
 
 use crate::common::{fixture, listing, traces, write};
 
-/// A file that can be read until somebody pulls the plug.
+/// A file that can be read until it is made to fail.
 struct Unplugged {
     bytes: Vec<u8>,
     is_gone: Arc<AtomicBool>,
@@ -78,13 +78,13 @@ fn a_trace_that_fails_leaves_the_store_as_it_was() {
 fn what_an_interrupted_process_left_is_in_nobodys_way() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let out = folder.path().join("store");
-    // Died while the store was made.
+    // The process died while the store was being created.
     let beside = folder.path().join(".store.writing");
     fs::create_dir_all(beside.join("spans")).expect("a folder");
     fs::write(beside.join("spans/0001.parquet"), "half a file").expect("a file");
     write(&traces(&["easyprofiler/v210_values.prof"]), &out);
     assert!(!beside.exists());
-    // Died while files were moved to their places.
+    // The process died while files were being moved.
     fs::create_dir_all(out.join(".writing/logs")).expect("a folder");
     fs::write(out.join("logs/0002.parquet"), "moved").expect("a file");
     fs::write(out.join("links/0002.parquet"), "moved").expect("a file");

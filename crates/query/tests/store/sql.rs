@@ -1,4 +1,4 @@
-//! Questions to a store have the answers of the traces.
+//! Queries on a store return the same results as on the traces.
 
 use std::path::{Path, PathBuf};
 
@@ -64,7 +64,7 @@ fn every_question_has_the_same_answer() {
     }
 }
 
-/// The cells of an answer as text.
+/// The cells of a result as text.
 fn shown(batches: &[RecordBatch]) -> Vec<Vec<String>> {
     let row = |batch: &RecordBatch, row: usize| {
         let cell = |column| datafusion::arrow::util::display::array_value_to_string(column, row);

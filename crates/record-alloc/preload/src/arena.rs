@@ -30,7 +30,7 @@ pub(crate) fn allocate(size: usize) -> *mut c_void {
         used.checked_add(bytes).filter(|used| *used <= BYTES)
     });
     let Ok(start) = start else { return ptr::null_mut() };
-    // SAFETY: the piece lies in the arena, is aligned, and is nobody else's.
+    // SAFETY: the block is inside the arena, aligned, and not used by anything else.
     unsafe {
         let piece = ARENA.0.get().cast::<u8>().add(start);
         piece.cast::<usize>().write(size);
@@ -49,7 +49,7 @@ pub(crate) fn move_out(old: *mut c_void, size: usize) -> *mut c_void {
     // SAFETY: any size may be asked for.
     let new = unsafe { crate::malloc(size) };
     if owns(old) && !new.is_null() {
-        // SAFETY: the size stands in front of the piece, and both have that many bytes.
+        // SAFETY: the size precedes the block, and both have that many bytes.
         unsafe {
             let old_size = old.cast::<u8>().sub(ALIGNMENT).cast::<usize>().read();
             ptr::copy_nonoverlapping(old.cast::<u8>(), new.cast(), old_size.min(size));

@@ -1,4 +1,4 @@
-//! A program in C, the library to preload, and what a file says about each function that allocates.
+//! A C program, the library to preload, and the figures of each allocating function in a file.
 
 #![allow(dead_code)]
 
@@ -41,7 +41,7 @@ pub(crate) fn recordings(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// What the allocations of one innermost function add up to.
+/// The sums of the allocations of one innermost function.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Site {
     pub(crate) allocations: u64,
@@ -54,7 +54,7 @@ pub(crate) struct Site {
 pub(crate) struct Contents {
     pub(crate) sites: BTreeMap<String, Site>,
     pub(crate) totals: Totals,
-    /// Allocations of no bytes, and those of them that were not freed.
+    /// Allocations of zero bytes, and those of them that were not freed.
     pub(crate) empty: (u64, u64),
     pub(crate) markers: Vec<String>,
     pub(crate) threads: usize,

@@ -1,4 +1,4 @@
-//! Compiles programs against the headers and the static library, runs them, and reads what they wrote.
+//! Compiles programs with the headers and the static library, runs them, and reads their files.
 #![allow(dead_code, reason = "no test needs all of it")]
 
 use std::{
@@ -25,7 +25,7 @@ fn library() -> PathBuf {
     path
 }
 
-/// A folder with programs and what they write.
+/// A folder with programs and their files.
 pub(crate) struct Trial {
     folder: tempfile::TempDir,
 }
@@ -39,7 +39,7 @@ impl Trial {
         self.folder.path().join(name)
     }
 
-    /// Compiles a program of this crate, every warning being an error.
+    /// Compiles a program of this crate, with warnings as errors.
     pub(crate) fn compile(&self, source: &str, standard: &str, flags: &[&str]) -> PathBuf {
         let program = self.path(&source.replace(['/', '.'], "-"));
         let mut command = compiler(standard);
@@ -98,7 +98,7 @@ pub(crate) fn lines(path: &Path) -> Vec<String> {
     String::from_utf8(out).expect("it is text").lines().map(str::to_owned).collect()
 }
 
-/// A profile: threads, what they recorded, and that it is written again byte for byte.
+/// The threads and records of a profile; checks that rewriting it gives the same bytes.
 pub(crate) fn profile(path: &Path) -> Vec<String> {
     use traceloom_easyprofiler::{
         Record,
