@@ -198,6 +198,23 @@ fn keys_clicks_and_empty_views_leave_nothing_behind() {
 }
 
 #[test]
+fn labels_keep_what_distinguishes_them() {
+    run("drawn.mjs", &[sample("labels", "game.prof")], json!({"check": "labels"}));
+}
+
+#[test]
+fn a_log_is_drawn_by_level_and_marks_what_is_searched_for() {
+    run("drawn.mjs", &[sample("log-drawn", "service.clog")], json!({"check": "log"}));
+}
+
+#[test]
+fn texts_have_room_or_a_tip() {
+    for name in ["game.prof", "nytprof.out", "shop.mlyze"] {
+        run("room.mjs", &[sample(&format!("room-{name}"), name)], json!({}));
+    }
+}
+
+#[test]
 fn the_first_panel_answers_before_it_is_asked() {
     for name in ["game.prof", "shop.mlyze", "service.clog"] {
         run("answers.mjs", &[sample(&format!("overview-{name}"), name)], json!({"check": "overview"}));

@@ -84,12 +84,65 @@ async function exampleIsAnswered(viewer) {
   await panel.locator("tbody tr:not(.space)").first().waitFor();
 }
 
-await test(async (viewer) => {
+/// Stepping through spans without a name says what is missing.
+async function nothingToStepThrough(viewer) {
+  const { page } = viewer;
   await viewer.focus();
+  await viewer.press("Escape", "n");
+  const toast = page.locator(".toast").filter({ hasText: "Select a span" });
+  await toast.getByRole("button", { name: "Close" }).click();
+  await toast.waitFor({ state: "detached" });
+}
+
+/// Both columns of the findings come at once, and until then the panel says what it waits for.
+async function findingsComeAtOnce(viewer) {
+  const { page } = viewer;
+  let answer = () => {};
+  const held = new Promise((resolve) => (answer = resolve));
+  await page.route("**/api/advice*", async (route) => {
+    await held;
+    await route.continue();
+  });
+  const asked = page.waitForResponse((response) => response.url().includes("/api/findings"));
+  const panel = await viewer.panel("findings");
+  await (await asked).finished();
+  await panel.getByText("Looking for problems").waitFor();
+  assert.equal(await panel.locator("h2").count(), 0, "no column comes alone");
+  answer();
+  await until(
+    "both are there",
+    () => panel.locator("h2").allTextContents(),
+    (heads) => heads.length === 2,
+  );
+  await page.unroute("**/api/advice*");
+}
+
+/// When every byte is read, the page says what it still does.
+async function arrangingIsSaid(viewer) {
+  const { page } = viewer;
+  await page.route("**/api/state*", async (route) => {
+    const response = await route.fetch();
+    const state = await response.json();
+    const traces = state.traces?.map((trace) => ({ ...trace, state: "loading" }));
+    await route.fulfill({ response, json: { ...state, read_bytes: 9, total_bytes: 9, ...(traces && { traces }) } });
+  });
+  await page.reload();
+  await page.locator("#status").filter({ hasText: "arranging tracks" }).waitFor();
+  await page.unroute("**/api/state*");
+  await page.reload();
+  await viewer.isDrawn();
+  assert.equal(await page.locator("#status").textContent(), "");
+}
+
+await test(async (viewer) => {
+  await findingsComeAtOnce(viewer);
+  await viewer.focus();
+  await nothingToStepThrough(viewer);
   await searchIsLeft(viewer);
   await cardGoes(viewer);
   await emptyViewLeadsOn(viewer);
   await headingZooms(viewer);
   await lowWindowHasAll(viewer);
   await exampleIsAnswered(viewer);
+  await arrangingIsSaid(viewer);
 });
