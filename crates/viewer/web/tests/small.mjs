@@ -84,6 +84,25 @@ async function exampleIsAnswered(viewer) {
   await panel.locator("tbody tr:not(.space)").first().waitFor();
 }
 
+/// Every query is answered or refused, and the next one is answered.
+async function oddQueriesAreSurvived(viewer) {
+  const panel = await viewer.panel("sql");
+  const text = viewer.page.getByLabel("SQL query");
+  const ask = async (sql) => {
+    await text.fill(sql);
+    const answered = viewer.page.waitForResponse((response) => /\/api\/sql(\?|$)/.test(response.url()));
+    await text.press("Control+Enter");
+    return (await answered).json();
+  };
+  const odd = [`select ${"1+".repeat(2_000)}1`, `select ${"(".repeat(20_000)}1`, "select array_repeat(1, 2000000000)"];
+  for (const sql of odd) {
+    assert.ok("problem" in (await ask(sql)), sql.slice(0, 40));
+    await panel.locator(".problem").waitFor();
+  }
+  assert.ok("rows" in (await ask("select 7 as seven")));
+  await panel.locator("tbody").getByText("7", { exact: true }).waitFor();
+}
+
 /// Stepping through spans without a name says what is missing.
 async function nothingToStepThrough(viewer) {
   const { page } = viewer;
@@ -144,5 +163,6 @@ await test(async (viewer) => {
   await headingZooms(viewer);
   await lowWindowHasAll(viewer);
   await exampleIsAnswered(viewer);
+  await oddQueriesAreSurvived(viewer);
   await arrangingIsSaid(viewer);
 });
