@@ -1,8 +1,8 @@
-//! Tests of files that no compiler reads: Cargo profiles, and YAML for clusters and workflows.
+//! Tests of files that no compiler reads: Cargo profiles, YAML for clusters and workflows, systemd units.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use saphyr_parser::Parser;
+use saphyr_parser::{Event, Parser};
 
 use crate::{files, process::root};
 
@@ -46,4 +46,93 @@ fn every_yaml_file_can_be_parsed() {
 #[test]
 fn broken_yaml_is_noticed() {
     assert!(Parser::new_from_str("a: [1, 2\nb: 3").any(|event| event.is_err()));
+}
+
+/// The scalars of the documents in a file, by number of the document and path, such as `spec.replicas`.
+fn scalars(text: &str) -> Vec<BTreeMap<String, String>> {
+    /// A mapping with the key that waits for its value, or a sequence with the number of its next item.
+    enum Open {
+        Mapping(Option<String>),
+        Sequence(usize),
+    }
+    let (mut documents, mut open): (Vec<BTreeMap<String, String>>, Vec<Open>) = (Vec::new(), Vec::new());
+    for event in Parser::new_from_str(text) {
+        let (event, _) = event.expect("it can be parsed");
+        match &event {
+            Event::DocumentStart(_) => documents.push(BTreeMap::new()),
+            Event::MappingStart(..) => open.push(Open::Mapping(None)),
+            Event::SequenceStart(..) => open.push(Open::Sequence(0)),
+            Event::MappingEnd | Event::SequenceEnd => drop(open.pop()),
+            Event::Scalar(key, ..) if matches!(open.last(), Some(Open::Mapping(None))) => {
+                *open.last_mut().expect("a mapping") = Open::Mapping(Some(key.to_string()));
+                continue;
+            }
+            Event::Scalar(value, ..) => {
+                let part = |open: &Open| match open {
+                    Open::Mapping(key) => key.clone().unwrap_or_default(),
+                    Open::Sequence(number) => number.to_string(),
+                };
+                let path: Vec<String> = open.iter().map(part).collect();
+                documents.last_mut().expect("a document").insert(path.join("."), value.to_string());
+            }
+            _ => continue,
+        }
+        // A value has ended, unless one has started.
+        if !matches!(event, Event::MappingStart(..) | Event::SequenceStart(..)) {
+            match open.last_mut() {
+                Some(Open::Mapping(key)) => *key = None,
+                Some(Open::Sequence(number)) => *number += 1,
+                None => {}
+            }
+        }
+    }
+    documents
+}
+
+#[test]
+fn kubernetes_objects_are_complete() {
+    let mut deployments = 0;
+    for path in files::walk(&root().join("deploy/kubernetes")).expect("a folder of the repository") {
+        for object in scalars(&files::read_text(&path).expect("YAML is text")) {
+            for key in ["apiVersion", "kind", "metadata.name"] {
+                assert!(object.contains_key(key), "{}: no {key}", path.display());
+            }
+            if object["kind"] == "Deployment" {
+                let (selector, labels) = ("spec.selector.matchLabels.app", "spec.template.metadata.labels.app");
+                assert!(object.contains_key(selector), "{}", path.display());
+                assert_eq!(object[selector], object[labels], "{}", path.display());
+                let container = "spec.template.spec.containers.0";
+                for key in ["name", "image", "args.0", "ports.0.containerPort", "resources.requests.memory"] {
+                    assert!(object.contains_key(&format!("{container}.{key}")), "{}: no {key}", path.display());
+                }
+                deployments += 1;
+            }
+        }
+    }
+    assert_eq!(deployments, 2);
+}
+
+/// The settings that units of this repository use, by section.
+const SETTINGS: &[(&str, &[&str])] = &[
+    ("[Unit]", &["Description", "After", "Wants"]),
+    ("[Service]", &["EnvironmentFile", "ExecStart", "StateDirectory", "DynamicUser", "Restart", "RestartSec"]),
+    ("[Install]", &["WantedBy"]),
+];
+
+#[test]
+fn units_of_systemd_have_known_settings_in_their_sections() {
+    for path in files::walk(&root().join("deploy/systemd")).expect("a folder of the repository") {
+        let (text, mut section) = (files::read_text(&path).expect("a unit is text"), None);
+        for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            if line.starts_with('[') {
+                section = SETTINGS.iter().find(|(name, _)| *name == line);
+                assert!(section.is_some(), "{}: {line}", path.display());
+                continue;
+            }
+            let (_, known) = section.expect("settings follow a section");
+            let setting = line.split_once('=').filter(|(_, value)| !value.is_empty()).map(|(name, _)| name);
+            assert!(setting.is_some_and(|name| known.contains(&name)), "{}: {line}", path.display());
+        }
+        assert!(text.contains("\nExecStart=/usr/local/bin/traceloom-cluster "), "{}", path.display());
+    }
 }
