@@ -40,13 +40,13 @@ fn put<const N: usize>(
     places.iter_mut().zip(above).for_each(|(place, above)| *place = lay_out(above));
 }
 
-/// Unpacks a column: calls `set` with each row and its number.
+/// Takes a column back: tells each row its number, unless all have the same, which they hold already.
 pub(super) fn unpack<R>(rows: &mut [R], set: impl Fn(&mut R, i64), cursor: &mut Cursor<'_>) -> Result<()> {
     let (width, least) = (cursor.u8("width")?, cursor.i64("least number")?);
     let bytes = cursor.take(usize::from(width) * rows.len(), "column")?;
     let set = |row: &mut R, above: u64| set(row, least.wrapping_add(above as i64));
     match width {
-        0 => rows.iter_mut().for_each(|row| set(row, 0)),
+        0 => {}
         1 => rows.iter_mut().zip(bytes).for_each(|(row, byte)| set(row, (*byte).into())),
         2 => take(rows, bytes, |row, above| set(row, u16::from_le_bytes(above).into())),
         4 => take(rows, bytes, |row, above| set(row, u32::from_le_bytes(above).into())),
@@ -82,7 +82,7 @@ mod tests {
             let mut bytes = Vec::new();
             pack(column.iter().copied(), &mut bytes);
             assert_eq!(bytes.len(), 9 + width * column.len(), "{column:?}");
-            let mut back = vec![1; column.len()];
+            let mut back = vec![column[0]; column.len()];
             unpack(&mut back, |to, number| *to = number, &mut Cursor::new(&bytes, 0, ByteOrder::Little)).unwrap();
             assert_eq!(back, column);
             bytes.pop();

@@ -3,8 +3,8 @@
 use super::{Arena, SpillRow};
 use crate::{ByteOrder, Cursor, Result, reserve};
 
-/// Entries that are packed together.
-const SEGMENT: usize = 1 << 12;
+/// Entries packed together: few enough that they stay near the processor while each column is looked at.
+const SEGMENT: usize = 1 << 9;
 
 /// Entries in ascending order.
 #[derive(Debug)]

@@ -15,10 +15,13 @@ use crate::Result;
 const RUN_BYTES: usize = if cfg!(test) { 1 << 20 } else { 16 << 20 };
 /// Number of entries within which a late entry is put in order: few enough to stay in the processor's cache.
 const WINDOW: usize = 1 << 13;
+/// Runs shorter than [`RUN_BYTES`] that may be there before entries count as having no order.
+const MAX_SHORT_RUNS: usize = 16;
 
 /// Sorts entries that arrive in any order. The sort is stable.
 ///
-/// The entries of a trace arrive nearly in order: they pass through a window that sorts them, and form one long run.
+/// Those of a trace come nearly in order: they pass through a window in which they are sorted, and make one long run, or
+/// several where the order starts over.
 #[derive(Debug)]
 pub struct Sorter<T> {
     arena: Arena,
@@ -27,8 +30,12 @@ pub struct Sorter<T> {
     window_len: usize,
     /// Entries that arrived too late for the window.
     late: Vec<T>,
-    /// The run of entries that passed through the window, then other runs.
+    /// In the order in which their entries came, as far as these may be equal.
     runs: Vec<Run<T>>,
+    /// The run of what has passed through the window.
+    current: usize,
+    /// Runs that ended early because the order started over.
+    short_runs: usize,
 }
 
 impl<T: SpillRow + Ord> Sorter<T> {
@@ -36,8 +43,15 @@ impl<T: SpillRow + Ord> Sorter<T> {
 
     /// An empty sorter; runs go to the arena.
     pub fn new(arena: &Arena) -> Self {
-        let runs = vec![Run::new(arena)];
-        Self { arena: arena.clone(), window: Vec::new(), window_len: WINDOW, late: Vec::new(), runs }
+        Self {
+            arena: arena.clone(),
+            window: Vec::new(),
+            window_len: WINDOW,
+            late: Vec::new(),
+            runs: vec![Run::new(arena)],
+            current: 0,
+            short_runs: 0,
+        }
     }
 
     /// Adds an entry.
@@ -53,8 +67,7 @@ impl<T: SpillRow + Ord> Sorter<T> {
     /// Returns all entries in order.
     pub fn finish(mut self) -> Result<Sorted<T>> {
         self.move_window(0)?;
-        let late = std::mem::take(&mut self.late);
-        self.add_run(late)?;
+        self.add_late_run()?;
         self.runs.retain(|run| run.len() > 0);
         Ok(Sorted { runs: self.runs })
     }
@@ -66,29 +79,45 @@ impl<T: SpillRow + Ord> Sorter<T> {
             self.window = self.add_run(window)?;
             return Ok(());
         }
-        let came_late = self.settle(kept)?;
-        // If the entries have no order, passing them through the window first would be wasted work.
-        if came_late > WINDOW / 2 {
-            self.window_len = Self::RUN.max(WINDOW + 1);
+        sort_nearly_sorted(&mut self.window);
+        if self.came_late() > WINDOW / 2 {
+            self.start_over()?;
         }
-        if came_late > WINDOW / 2 || self.late.len() >= Self::RUN {
-            let late = std::mem::take(&mut self.late);
-            self.late = self.add_run(late)?;
+        let came_late = self.came_late();
+        let settled = came_late.max(self.window.len().saturating_sub(kept));
+        self.late.extend_from_slice(&self.window[..came_late]);
+        self.runs[self.current].extend(&self.window[came_late..settled])?;
+        self.window.drain(..settled);
+        if self.late.len() >= Self::RUN { self.add_late_run() } else { Ok(()) }
+    }
+
+    /// How many entries of the window, which is sorted, belong before the end of the run.
+    fn came_late(&self) -> usize {
+        let last = self.runs[self.current].last();
+        last.map_or(0, |last| self.window.partition_point(|entry| entry < last))
+    }
+
+    /// Begins another run with what came late. Where that happens too often there is no order, and the window only makes
+    /// work.
+    fn start_over(&mut self) -> Result<()> {
+        let came_late = self.came_late();
+        let run = &mut self.runs[self.current];
+        run.extend(&self.window[came_late..])?;
+        self.window.truncate(came_late);
+        self.short_runs += usize::from(run.len() < Self::RUN as u64);
+        self.add_late_run()?;
+        self.current = self.runs.len();
+        self.runs.push(Run::new(&self.arena));
+        if self.short_runs > MAX_SHORT_RUNS {
+            self.window_len = Self::RUN.max(WINDOW + 1);
         }
         Ok(())
     }
 
-    /// Moves all but the greatest `kept` entries out of the window; returns how many were late.
-    fn settle(&mut self, kept: usize) -> Result<usize> {
-        let Self { window, late, runs, .. } = self;
-        sort_nearly_sorted(window);
-        let Some(run) = runs.first_mut() else { return Ok(0) };
-        let came_late = run.last().map_or(0, |last| window.partition_point(|entry| entry < last));
-        let settled = came_late.max(window.len().saturating_sub(kept));
-        late.extend_from_slice(&window[..came_late]);
-        run.extend(&window[came_late..settled])?;
-        window.drain(..settled);
-        Ok(came_late)
+    fn add_late_run(&mut self) -> Result<()> {
+        let late = std::mem::take(&mut self.late);
+        self.late = self.add_run(late)?;
+        Ok(())
     }
 
     /// Makes a run of unsorted entries; returns their buffer for reuse.
@@ -278,6 +307,22 @@ mod tests {
             // A thread that continues at the time at which another thread ended.
             let sections = (0..count).step_by(2).chain((0..count).skip(1).step_by(2));
             assert!(sorted(sections, limit).into_iter().eq(0..count));
+        }
+    }
+
+    #[test]
+    fn an_order_that_starts_over_makes_a_run_each_time_until_there_is_none() {
+        const SECTION: u64 = 3 * WINDOW as u64;
+        for (sections, has_order) in [(3, true), (2 * MAX_SHORT_RUNS as u64, false)] {
+            let mut sorter = Sorter::new(&Arena::new(u64::MAX));
+            let numbers =
+                || (0..sections).flat_map(|section| (0..SECTION).map(move |number| number * sections + section));
+            numbers().for_each(|number| sorter.push(number).unwrap());
+            assert_eq!(sorter.window_len == WINDOW, has_order, "{sections} sections");
+            let sorted = sorter.finish().unwrap();
+            // What comes before a window is full of the new section makes a run of its own.
+            assert!(!has_order || sorted.runs.len() as u64 <= 2 * sections);
+            assert!(sorted.iter().unwrap().map(Result::unwrap).eq(0..sections * SECTION));
         }
     }
 
