@@ -34,6 +34,7 @@ mod repeats;
 mod roster;
 mod row_filter;
 mod shift;
+mod span_sorter;
 mod stack_table;
 mod stack_tree;
 mod target;
@@ -59,10 +60,7 @@ pub use crate::{
     needs::{HEAP, LAYERS, MEMORY, Need, POINTS, ROSTER, TIMELINE},
     nest::{Nest, Placed},
     numbering::{NumberedProcess, NumberedThread, Numbering},
-    order::{
-        FRAMES_AND_RANGES, Layer, NEVER_CLOSED, Ordered, SpanDefinitions, SpanIter, SpanOrder, SpanRows, SpanSites,
-        SwitchRows, TOO_FAR, TOO_MANY_OVERLAP,
-    },
+    order::{FRAMES_AND_RANGES, Layer, NEVER_CLOSED, Ordered, SpanIter, SpanOrder, TOO_FAR, TOO_MANY_OVERLAP},
     owned::{Owned, OwnedSorter, Owner},
     pass::{Pass, Rest},
     points::{COUNTERS, CounterRows, EVENTS, EventRows, Found, LOGS, LogRows, Point, PointSink},
@@ -72,6 +70,7 @@ pub use crate::{
     roster::{Process, Roster, Thread, ThreadIndex, Trace},
     row_filter::RowFilter,
     shift::{Shifted, shift_batch},
+    span_sorter::{SpanDefinitions, SpanRows, SpanSites, SwitchRows},
     stack_table::{StackRows, StackTable},
     stack_tree::{Parent, StackNode, StackTree},
     target::{Options, Request, Target, Variant, Writer, write},

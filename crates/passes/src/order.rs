@@ -1,33 +1,12 @@
 //! Spans in the order of their begin, parents before children, thread by thread.
 //!
-//! A source gives spans as the file has them, which may be the order of their ends. Here they become rows of fixed
-//! size, sorted in runs that go to a temporary file when memory runs out.
+//! [`crate::span_sorter`] makes rows of fixed size of them, sorted in runs that go to a temporary file when memory runs
+//! out; here they come back.
 
-use arrow_array::Array;
-use traceloom_core::{Arena, Loss, Merge, Result, Slice, Sorted, Sorter, spill_row};
-use traceloom_model::{SpanCategory, Table, select};
+use traceloom_core::{Loss, Merge, Result, Sorted, spill_row};
+use traceloom_model::{SpanCategory, Table};
 
-use crate::{KeyMap, Look, LookId, Looks, NamePool, Owner, Roster, ThreadIndex, pour::span_is_taken};
-
-select! {
-    /// The columns of spans that it takes to put them in order, and to say what they are.
-    pub struct SpanRows of spans { trace_id, id, parent_id, thread_id, depth, ts_ns, dur_ns, name, category }
-}
-
-select! {
-    /// The columns for targets that also show where in the program a span is, and its color.
-    pub struct SpanSites of spans { file, line, color }
-}
-
-select! {
-    /// The column for targets that also want to know what declared a span.
-    pub struct SpanDefinitions of spans { definition_id }
-}
-
-select! {
-    /// Context switches, which become spans of a layer of their own.
-    pub struct SwitchRows of switches { trace_id, id, ts_ns, dur_ns, thread_id, target_tid, name }
-}
+use crate::{LookId, Owner, Roster, ThreadIndex};
 
 /// A loss: the output has no room for spans without an end.
 pub const NEVER_CLOSED: &str = "that spans were never closed";
@@ -64,7 +43,7 @@ impl Layer {
         }
     }
 
-    fn of_category(category: &str) -> Self {
+    pub(crate) fn of_category(category: &str) -> Self {
         match SpanCategory::of(category) {
             Some(SpanCategory::Frame) => Self::Frames,
             Some(SpanCategory::Range) => Self::Ranges,
@@ -120,22 +99,22 @@ impl Ordered {
 spill_row! {
     /// As it is sorted and spilled: what is alike in neighbors takes few bytes there.
     #[derive(Debug, Eq, PartialEq)]
-    struct Row {
-        ts_ns: i64,
+    pub(crate) struct Row {
+        pub(crate) ts_ns: i64,
         /// [`OPEN`] where it was never closed.
-        dur_ns: i64,
-        id: i64,
+        pub(crate) dur_ns: i64,
+        pub(crate) id: i64,
         /// How far the id of the parent is from its own; for a switch, the thread that ran instead.
-        above: i64,
-        thread: u32,
-        depth: u32,
-        look: u32,
-        layer: u8,
-        has_parent: bool,
+        pub(crate) above: i64,
+        pub(crate) thread: u32,
+        pub(crate) depth: u32,
+        pub(crate) look: u32,
+        pub(crate) layer: u8,
+        pub(crate) has_parent: bool,
     } by (thread, layer, ts_ns, depth, id)
 }
 
-const OPEN: i64 = -1;
+pub(crate) const OPEN: i64 = -1;
 
 impl Row {
     #[inline]
@@ -153,191 +132,10 @@ impl Row {
     }
 }
 
-/// A batch of spans, with the columns that the target wants.
-pub(crate) struct SpanBatch<'b> {
-    pub(crate) rows: SpanRows<'b>,
-    pub(crate) sites: Option<SpanSites<'b>>,
-    pub(crate) definitions: Option<SpanDefinitions<'b>>,
-}
-
-/// Where threads, texts and looks get their numbers.
-pub(crate) struct Registry<'a> {
-    pub(crate) roster: &'a mut Roster,
-    pub(crate) names: &'a mut NamePool,
-    pub(crate) looks: &'a mut Looks,
-}
-
-/// Takes spans as they come.
-#[derive(Debug)]
-pub(crate) struct SpanSorter {
-    /// Blocks, calls and scopes, which come nearly in order.
-    stack: Sorter<Row>,
-    /// The other layers, which come at another time: among the rows of the first they would all be far from their place.
-    beside: Sorter<Row>,
-    names: KeyMap,
-    categories: KeyMap,
-    files: KeyMap,
-    /// What the last span with each key of the names' dictionary looked like.
-    seen: Vec<Option<(Cells, Seen)>>,
-    switch_names: KeyMap,
-    slice: Slice,
-}
-
-/// What a span looks like besides its name, in the words of its batch.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-struct Cells {
-    category: Option<i32>,
-    file: Option<i32>,
-    line: Option<u32>,
-    color: Option<u32>,
-    definition_id: Option<i64>,
-}
-
-/// What is known about such a span.
-#[derive(Clone, Copy, Debug)]
-struct Seen {
-    look: LookId,
-    layer: Layer,
-}
-
-impl SpanSorter {
-    /// Empty; takes spans that overlap the slice.
-    pub(crate) fn new(arena: &Arena, slice: &Slice) -> Self {
-        Self {
-            stack: Sorter::new(arena),
-            beside: Sorter::new(arena),
-            names: KeyMap::default(),
-            categories: KeyMap::default(),
-            files: KeyMap::default(),
-            seen: Vec::new(),
-            switch_names: KeyMap::default(),
-            slice: slice.clone(),
-        }
-    }
-
-    /// Takes a batch.
-    pub(crate) fn take(&mut self, batch: &SpanBatch<'_>, mut registry: Registry<'_>) -> Result<()> {
-        self.turn_to(batch);
-        let SpanBatch { rows: view, sites, definitions } = batch;
-        let (sites, definitions) = (sites.as_ref(), definitions.as_ref());
-        let (traces, threads) = (view.trace_id.values(), view.thread_id.values());
-        let (ids, depths, starts) = (view.id.values(), view.depth.values(), view.ts_ns.values());
-        let (names, categories) = (view.name.keys(), view.category.keys());
-        let mut current = None;
-        for row in 0..view.rows {
-            let thread = match current {
-                Some((trace_id, thread_id, thread)) if trace_id == traces[row] && thread_id == threads[row] => thread,
-                _ => {
-                    let thread = registry.roster.index(traces[row], threads[row])?;
-                    current = Some((traces[row], threads[row], thread));
-                    thread
-                }
-            };
-            let (id, ts_ns, dur_ns) = (ids[row], starts[row], view.dur_ns.get(row));
-            if !registry.roster.thread(thread).is_taken || !span_is_taken(&self.slice, ts_ns, dur_ns) {
-                continue;
-            }
-            registry.roster.note(thread, ts_ns);
-            let name = names.get(row).copied().unwrap_or(-1);
-            let cells = Cells {
-                category: categories.get(row).copied(),
-                file: sites.and_then(|rows| rows.file.key(row)),
-                line: sites.and_then(|rows| rows.line.get(row)),
-                color: sites.and_then(|rows| rows.color.get(row)),
-                definition_id: definitions.and_then(|rows| rows.definition_id.get(row)),
-            };
-            let Seen { look, layer } = match self.seen.get(name as usize) {
-                Some(Some((before, seen))) if *before == cells => *seen,
-                _ => self.see(name, cells, view.category.get(row), &mut registry)?,
-            };
-            let parent_id = view.parent_id.get(row);
-            let sorter = if layer == Layer::Stack { &mut self.stack } else { &mut self.beside };
-            sorter.push(Row {
-                ts_ns,
-                dur_ns: dur_ns.map_or(OPEN, |dur| dur.max(0)),
-                id,
-                above: parent_id.map_or(0, |parent_id| parent_id.wrapping_sub(id)),
-                thread: thread.0,
-                depth: depths[row],
-                look: look.0,
-                layer: layer as u8,
-                has_parent: parent_id.is_some(),
-            })?;
-        }
-        Ok(())
-    }
-
-    /// Turns to the dictionaries of a batch.
-    fn turn_to(&mut self, batch: &SpanBatch<'_>) {
-        let are_new = [
-            self.names.turn_to(batch.rows.name.values()),
-            self.categories.turn_to(batch.rows.category.values()),
-            self.files.turn_to(batch.sites.as_ref().and_then(|rows| rows.file.values())),
-        ];
-        if are_new.contains(&true) {
-            self.seen.clear();
-            self.seen.resize(batch.rows.name.values().map_or(0, Array::len), None);
-        }
-    }
-
-    /// Looks at a span whose name came with other cells before, or not at all.
-    #[cold]
-    fn see(&mut self, name: i32, cells: Cells, category: &str, registry: &mut Registry<'_>) -> Result<Seen> {
-        let Registry { names: pool, looks, .. } = registry;
-        let category_id = self.categories.get(cells.category.unwrap_or(-1), pool)?;
-        let look = Look {
-            category: category_id,
-            name: self.names.get(name, pool)?,
-            definition_id: cells.definition_id,
-            file: cells.file.map(|key| self.files.get(key, pool)).transpose()?,
-            line: cells.line,
-            color: cells.color,
-        };
-        let seen = Seen { look: looks.intern(look)?, layer: Layer::of_category(category) };
-        if let Some(slot) = self.seen.get_mut(name as usize) {
-            *slot = Some((cells, seen));
-        }
-        Ok(seen)
-    }
-
-    /// Takes a batch of switches, as spans of a layer of their own.
-    pub(crate) fn take_switches(&mut self, view: &SwitchRows<'_>, registry: Registry<'_>) -> Result<()> {
-        let Registry { roster, names: pool, looks } = registry;
-        self.switch_names.turn_to(view.name.values());
-        let category = pool.intern("switch")?;
-        for row in 0..view.rows {
-            let thread = roster.index(view.trace_id.get(row), view.thread_id.get(row))?;
-            let (ts_ns, dur_ns) = (view.ts_ns.get(row), view.dur_ns.get(row));
-            if !roster.thread(thread).is_taken || !span_is_taken(&self.slice, ts_ns, Some(dur_ns)) {
-                continue;
-            }
-            let name = self.switch_names.get(view.name.keys().get(row).copied().unwrap_or(-1), pool)?;
-            let look = Look { name, category, definition_id: None, file: None, line: None, color: None };
-            self.beside.push(Row {
-                ts_ns,
-                dur_ns: dur_ns.max(0),
-                id: view.id.get(row),
-                above: view.target_tid.get(row) as i64,
-                thread: thread.0,
-                depth: 0,
-                look: looks.intern(look)?.0,
-                layer: Layer::Switches as u8,
-                has_parent: false,
-            })?;
-        }
-        Ok(())
-    }
-
-    /// All spans in order.
-    pub(crate) fn finish(self) -> Result<SpanOrder> {
-        Ok(SpanOrder { sorted: self.stack.finish()?.join(self.beside.finish()?) })
-    }
-}
-
 /// Spans in order, as often as they are asked for.
 #[derive(Debug)]
 pub struct SpanOrder {
-    sorted: Sorted<Row>,
+    pub(crate) sorted: Sorted<Row>,
 }
 
 impl SpanOrder {
@@ -374,36 +172,38 @@ pub struct SpanIter<'a> {
 /// Rows taken at once.
 const BLOCK: usize = 1 << 10;
 /// Spans of one begin that are put in order by their parents; of more, the rest stays in the order of depth.
-const MOST_TIED: usize = 1 << 20;
+const MAX_TIED: usize = 1 << 20;
 
 impl SpanIter<'_> {
-    /// Puts the rows that begin with the next one into order; false at the end.
+    /// Takes more rows and puts those that begin together into order; false at the end.
     #[cold]
     fn advance(&mut self) -> Result<bool> {
-        let mut tied_end = self.tied_end();
-        // The last rows may go on beyond what is here.
-        while tied_end == self.rows.len() && tied_end - self.next < MOST_TIED {
+        let mut is_over = false;
+        while self.untied == self.next && !is_over {
             self.rows.drain(..self.next);
             self.next = 0;
             let before = self.rows.len();
             self.merge.fill(&mut self.rows, BLOCK)?;
-            tied_end = self.tied_end();
-            if self.rows.len() == before {
-                break;
-            }
+            is_over = self.rows.len() == before;
+            self.untied = self.untie_all(is_over);
         }
-        if let Some(tied) = self.rows.get_mut(self.next..tied_end).filter(|tied| tied.len() > 1) {
-            untie(tied);
-        }
-        self.untied = tied_end;
-        Ok(self.next < self.rows.len())
+        Ok(self.next < self.untied)
     }
 
-    /// Where the rows that begin with the next one end.
-    fn tied_end(&self) -> usize {
-        let rest = &self.rows[self.next..];
-        let len = rest.first().map_or(0, |first| rest.iter().take_while(|row| row.place() == first.place()).count());
-        self.next + len
+    /// Puts the rows that are here into order, and says up to where: the last ones may go on beyond what is here.
+    fn untie_all(&mut self, is_over: bool) -> usize {
+        let (mut begin, len) = (0, self.rows.len());
+        for tied in self.rows.chunk_by_mut(|one, two| one.place() == two.place()) {
+            let is_last = begin + tied.len() == len;
+            if is_last && !is_over && tied.len() < MAX_TIED {
+                return begin;
+            }
+            if tied.len() > 1 {
+                untie(tied);
+            }
+            begin += tied.len();
+        }
+        begin
     }
 
     #[inline]
@@ -436,17 +236,10 @@ impl Iterator for SpanIter<'_> {
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         if self.next == self.untied {
-            let is_alone =
-                matches!(self.rows.get(self.next..self.next + 2), Some([one, two]) if one.place() != two.place());
-            // A row that begins alone, and is not the last one here, is where it should be.
-            if is_alone {
-                self.untied += 1;
-            } else {
-                match self.advance() {
-                    Ok(true) => {}
-                    Ok(false) => return None,
-                    Err(error) => return Some(Err(error)),
-                }
+            match self.advance() {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(error) => return Some(Err(error)),
             }
         }
         let row = self.ordered(&self.rows[self.next]);
@@ -491,11 +284,11 @@ fn untie(rows: &mut [Row]) {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use traceloom_core::{Limits, TimeRange};
+    use traceloom_core::{Limits, Slice, TimeRange};
 
     use super::*;
     use crate::{
-        Need, Options, Target,
+        Need, Options, SpanRows, Target,
         fixture::{Brief, Synthetic, pass, push_main, push_span, push_thread},
     };
 

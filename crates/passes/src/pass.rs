@@ -8,8 +8,8 @@ use crate::{
     Args, Looks, NamePool, Options, Request, Roster, SpanOrder, Target, Timeline,
     args::{ArgRows, ArgStore},
     loss::{counted_columns, counts, lose_table, phrase},
-    order::{Registry, SpanBatch, SpanDefinitions, SpanRows, SpanSites, SpanSorter, SwitchRows},
     pour,
+    span_sorter::{Registry, SpanBatch, SpanDefinitions, SpanRows, SpanSites, SpanSorter, SwitchRows},
 };
 
 /// The work on one output: traces and threads, spans in order, arguments by owner, and the row counts of the other
