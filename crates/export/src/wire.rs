@@ -111,32 +111,51 @@ impl Wire {
 pub(crate) struct LookBytes {
     /// Where the bytes of each look start and end.
     ranges: Vec<Option<(u32, u32)>>,
+    /// Ends with as many zeros as are copied at once.
     bytes: Vec<u8>,
     max_look_bytes: usize,
 }
 
-/// As many looks as [`traceloom_passes::Looks`] keeps in memory; further looks usually occur only once.
+/// Bytes that are copied at once; most looks are shorter.
+const QUICK_BYTES: usize = 32;
+
+/// As many looks as [`traceloom_passes::Looks`] keeps in memory: those beyond come once.
 const MAX_LOOKS: usize = 1 << 18;
 
 impl LookBytes {
     /// An empty cache that does not keep looks larger than this.
     pub(crate) fn new(max_look_bytes: usize) -> Self {
-        Self { ranges: Vec::new(), bytes: Vec::new(), max_look_bytes }
+        Self { ranges: Vec::new(), bytes: vec![0; QUICK_BYTES], max_look_bytes }
     }
 
     /// The bytes of a look, if they are known.
     #[inline]
     pub(crate) fn get(&self, id: LookId) -> Option<&[u8]> {
+        let (start, end) = self.range(id)?;
+        self.bytes.get(start..end)
+    }
+
+    #[inline]
+    fn range(&self, id: LookId) -> Option<(usize, usize)> {
         let (start, end) = self.ranges.get(id.index()).copied().flatten()?;
-        self.bytes.get(start as usize..end as usize)
+        Some((start as usize, end as usize))
     }
 
     /// Appends the bytes of a look to a message; returns false if they are not known.
     #[inline]
     pub(crate) fn put(&self, id: LookId, wire: &mut Wire) -> bool {
-        let bytes = self.get(id);
-        wire.bytes.extend_from_slice(bytes.unwrap_or_default());
-        bytes.is_some()
+        let Some((start, end)) = self.range(id) else { return false };
+        let bytes = self.bytes.get(start..).unwrap_or_default();
+        match bytes.first_chunk::<QUICK_BYTES>() {
+            // A copy of a length that the compiler knows is much quicker than one of the right length.
+            Some(chunk) if end - start <= QUICK_BYTES => {
+                let whole = wire.len() + end - start;
+                wire.bytes.extend_from_slice(chunk);
+                wire.bytes.truncate(whole);
+            }
+            _ => wire.bytes.extend_from_slice(bytes.get(..end - start).unwrap_or_default()),
+        }
+        true
     }
 
     /// Keeps the bytes of a look.
@@ -147,9 +166,11 @@ impl LookBytes {
         if self.ranges.len() <= id.index() {
             self.ranges.resize(id.index() + 1, None);
         }
-        let start = self.bytes.len();
+        let start = self.bytes.len() - QUICK_BYTES;
+        self.bytes.truncate(start);
         self.bytes.extend_from_slice(bytes);
         self.ranges[id.index()] = Some((start as u32, self.bytes.len() as u32));
+        self.bytes.extend_from_slice(&[0; QUICK_BYTES]);
     }
 }
 
@@ -172,6 +193,19 @@ mod tests {
             ]
             .concat()
         );
+    }
+
+    #[test]
+    fn looks_of_every_length_come_back_as_they_were_kept() {
+        let mut looks = LookBytes::new(3 * QUICK_BYTES);
+        let look = |id: usize| vec![id as u8 + 1; id];
+        (0..=4 * QUICK_BYTES).for_each(|id| looks.keep(LookId(id as u32), &look(id)));
+        for id in 0..=4 * QUICK_BYTES {
+            let mut wire = Wire { bytes: vec![7] };
+            assert_eq!(looks.put(LookId(id as u32), &mut wire), id <= 3 * QUICK_BYTES);
+            let kept = if id <= 3 * QUICK_BYTES { look(id) } else { Vec::new() };
+            assert_eq!(wire.bytes, [vec![7], kept].concat());
+        }
     }
 
     #[test]

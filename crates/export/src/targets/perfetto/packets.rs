@@ -160,15 +160,16 @@ impl<'o> Packets<'o> {
             packet::SEQ_NEEDS_INCREMENTAL_STATE
         };
         self.is_first = false;
-        let mut head = Head::default();
-        head.uint(packet::TIMESTAMP, ts_ns);
-        head.uint(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
-        head.uint(packet::SEQUENCE_FLAGS, flags);
-        head.length(packet::TRACK_EVENT, self.event.len());
-        if self.fresh.len() > 0 || head.len + self.event.len() >= 0x80 {
-            return self.finish_slowly(&head);
+        let rest = self.event.len();
+        if self.fresh.len() > 0 || Head::MAX + rest >= 0x80 {
+            return self.finish_slowly(ts_ns, flags);
         }
-        head.put(self.event.len(), &mut self.buffer);
+        self.short(rest, |head| {
+            head.uint(packet::TIMESTAMP, ts_ns);
+            head.uint(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
+            head.uint(packet::SEQUENCE_FLAGS, flags);
+            head.length(packet::TRACK_EVENT, rest);
+        });
         self.buffer.bytes.extend_from_slice(&self.event.bytes);
         self.flush_if_full()
     }
@@ -176,31 +177,45 @@ impl<'o> Packets<'o> {
     /// Writes the end of the innermost slice of a track: half of all packets.
     #[inline]
     pub(super) fn end(&mut self, ts_ns: u64, track: u64) -> Result<()> {
-        Head::slice(ts_ns, event::TYPE_SLICE_END, track, 0).put(0, &mut self.buffer);
+        self.short(0, |head| head.slice(ts_ns, event::TYPE_SLICE_END, track, 0));
         self.flush_if_full()
     }
 
     /// Writes the begin of a slice that has nothing but a look, as most have. False if the look is not known.
     #[inline]
     pub(super) fn known_slice(&mut self, ts_ns: u64, track: u64, look: LookId) -> Result<bool> {
-        let Some(look) = self.looks.get(look) else { return Ok(false) };
-        let head = Head::slice(ts_ns, event::TYPE_SLICE_BEGIN, track, look.len());
         // Neither mentions anything first nor is the first event: its look has come before.
-        if head.len + look.len() >= 0x80 {
-            return Ok(false);
-        }
-        head.put(look.len(), &mut self.buffer);
-        self.buffer.bytes.extend_from_slice(look);
+        let Some(rest) = self.looks.get(look).map(<[u8]>::len) else { return Ok(false) };
+        self.short(rest, |head| head.slice(ts_ns, event::TYPE_SLICE_BEGIN, track, rest));
+        self.looks.put(look, &mut self.buffer);
         self.flush_if_full()?;
         Ok(true)
     }
 
+    /// Puts the frame and the first fields of a packet of less than 128 bytes, of which `rest` follow.
+    #[inline(always)]
+    fn short(&mut self, rest: usize, fill: impl FnOnce(&mut Head<'_>)) {
+        let bytes = &mut self.buffer.bytes;
+        let start = bytes.len();
+        // Filled where it stays: a copy right after so many small writes would have to wait for them.
+        bytes.extend_from_slice(&[0; Head::ROOM]);
+        let Some(room) = bytes.last_chunk_mut() else { return };
+        let mut head = Head { bytes: room, len: Head::FRAME };
+        fill(&mut head);
+        let len = head.len;
+        head.bytes[0] = Head::tag(trace::PACKET, 2);
+        head.bytes[1] = (len - Head::FRAME + rest) as u8;
+        bytes.truncate(start + len);
+    }
+
     #[cold]
-    fn finish_slowly(&mut self, head: &Head) -> Result<()> {
+    fn finish_slowly(&mut self, ts_ns: u64, flags: u64) -> Result<()> {
         let (event, fresh) = (&self.event, &self.fresh);
         self.buffer.message(trace::PACKET, |wire| {
-            wire.bytes.extend_from_slice(&head.bytes[Head::FRAME..Head::FRAME + head.len]);
-            wire.bytes.extend_from_slice(&event.bytes);
+            wire.uint(packet::TIMESTAMP, ts_ns);
+            wire.uint(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
+            wire.uint(packet::SEQUENCE_FLAGS, flags);
+            wire.bytes(packet::TRACK_EVENT, &event.bytes);
             if fresh.len() > 0 {
                 wire.bytes(packet::INTERNED_DATA, &fresh.bytes);
             }
@@ -289,31 +304,26 @@ impl<'o> Packets<'o> {
     }
 }
 
-/// The first fields of a packet, laid out without asking for room, after the two bytes of a short packet's frame.
+/// The first fields of a packet, laid out in room for all of them, after the two bytes of a short packet's frame.
 #[derive(Debug)]
-struct Head {
-    /// At most two numbers of ten bytes and four of one, each with a tag of one byte.
-    bytes: [u8; 48],
+struct Head<'b> {
+    bytes: &'b mut [u8; Head::ROOM],
     len: usize,
 }
 
-impl Default for Head {
-    #[inline]
-    fn default() -> Self {
-        Self { bytes: [0; 48], len: 0 }
-    }
-}
-
-impl Head {
+impl Head<'_> {
     /// A tag and a length.
     const FRAME: usize = 2;
+    /// Two numbers of ten bytes and four of one, each with a tag of one byte.
+    const MAX: usize = 2 * 11 + 4 * 2;
+    /// A number is put with bytes beyond its own.
+    const ROOM: usize = Self::FRAME + Self::MAX + 8;
 
     /// All of a packet with the begin or end of a slice, but `rest` bytes of its event, which are short.
     #[inline(always)]
-    fn slice(ts_ns: u64, kind: u64, track: u64, rest: usize) -> Self {
-        let mut head = Self::default();
-        head.uint(packet::TIMESTAMP, ts_ns);
-        head.raw([
+    fn slice(&mut self, ts_ns: u64, kind: u64, track: u64, rest: usize) {
+        self.uint(packet::TIMESTAMP, ts_ns);
+        self.raw([
             Self::tag(packet::TRUSTED_PACKET_SEQUENCE_ID, 0),
             SEQUENCE as u8,
             Self::tag(packet::SEQUENCE_FLAGS, 0),
@@ -324,8 +334,7 @@ impl Head {
             kind as u8,
             Self::tag(event::TRACK_UUID, 0),
         ]);
-        head.varint(track);
-        head
+        self.varint(track);
     }
 
     /// Fields below 16 have tags of one byte.
@@ -348,43 +357,49 @@ impl Head {
 
     #[inline(always)]
     fn raw<const N: usize>(&mut self, bytes: [u8; N]) {
-        let at = Self::FRAME + self.len;
-        self.bytes[at..at + N].copy_from_slice(&bytes);
+        self.bytes[self.len..self.len + N].copy_from_slice(&bytes);
         self.len += N;
     }
 
+    /// Timestamps take many bytes of seven bits: all of them are spread at once.
     #[inline(always)]
-    fn varint(&mut self, mut number: u64) {
-        let mut at = Self::FRAME + self.len;
-        while number >= 0x80 {
-            self.bytes[at] = number as u8 | 0x80;
-            at += 1;
-            number >>= 7;
+    fn varint(&mut self, number: u64) {
+        if number < 0x80 {
+            return self.raw([number as u8]);
         }
-        self.bytes[at] = number as u8;
-        self.len = at + 1 - Self::FRAME;
+        if number >> 56 != 0 {
+            return self.long_varint(number);
+        }
+        let len = varint_len(number);
+        let spread = (number & 0xfff_ffff) | (number & 0xff_ffff_f000_0000) << 4;
+        let spread = (spread & 0x3fff_0000_3fff) | (spread & 0xfff_c000_0fff_c000) << 2;
+        let spread = (spread & 0x7f_007f_007f_007f) | (spread & 0x3f80_3f80_3f80_3f80) << 1;
+        // All bytes but the last say that another one follows.
+        let follows = 0x80_8080_8080_8080 & ((1 << (8 * (len - 1))) - 1);
+        self.raw((spread | follows).to_le_bytes());
+        self.len -= 8 - len;
     }
 
-    /// Puts the frame of a short packet, of which `rest` bytes follow, and these fields.
-    #[inline(always)]
-    fn put(mut self, rest: usize, buffer: &mut Wire) {
-        self.bytes[0] = Self::tag(trace::PACKET, 2);
-        self.bytes[1] = (self.len + rest) as u8;
-        let end = buffer.len() + Self::FRAME + self.len;
-        // A copy of a length that the compiler knows is much quicker than one of the right length.
-        buffer.bytes.extend_from_slice(&self.bytes);
-        buffer.bytes.truncate(end);
+    #[cold]
+    fn long_varint(&mut self, mut number: u64) {
+        while number >= 0x80 {
+            self.raw([number as u8 | 0x80]);
+            number >>= 7;
+        }
+        self.raw([number as u8]);
     }
 }
 
 /// Bytes that a number takes.
 #[inline]
 fn varint_len(number: u64) -> usize {
-    (64 - (number | 1).leading_zeros() as usize).div_ceil(7)
+    // A seventh of the bits, rounded up: right for all there may be.
+    ((64 - (number | 1).leading_zeros() as usize) * 9 + 64) / 64
 }
 
-/// Long texts are not worth keeping.
+/// Long texts are not worth keeping. A slice of a known look is a short packet.
 const MAX_LOOK_BYTES: usize = 64;
+const _: () = assert!(Head::MAX + MAX_LOOK_BYTES < 0x80);
 
 #[cfg(test)]
 mod tests {
@@ -394,12 +409,14 @@ mod tests {
     fn a_head_has_the_bytes_of_a_message() {
         let powers = (0..64).flat_map(|bit| [1_u64 << bit, (1 << bit) - 1, (1 << bit) + (1 << bit) / 3]);
         for number in powers.chain([u64::MAX]) {
-            let (mut wire, mut head) = (Wire::default(), Head::default());
+            let (mut wire, mut room) = (Wire::default(), [0; Head::ROOM]);
             wire.uint(packet::TIMESTAMP, number);
             wire.length(packet::TRACK_EVENT, 7);
+            let mut head = Head { bytes: &mut room, len: Head::FRAME };
             head.uint(packet::TIMESTAMP, number);
             head.length(packet::TRACK_EVENT, 7);
-            assert_eq!(head.bytes[Head::FRAME..Head::FRAME + head.len], wire.bytes, "{number:#x}");
+            assert_eq!(head.bytes[Head::FRAME..head.len], wire.bytes, "{number:#x}");
+            assert_eq!(varint_len(number), wire.bytes.len() - 3);
         }
     }
 
