@@ -50,8 +50,8 @@ fn at_url(path: &Path, url: &url::Url) -> Result<Vec<Input>> {
     let found = |path| Input::Trace { path, is_named: false };
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     if url.path().ends_with('/') {
-        return match Store::open(path)? {
-            Some(store) => Ok(vec![Input::Store(store)]),
+        return match store(path)? {
+            Some(store) => Ok(vec![store]),
             None => Ok(crate::remote::list(url)?.into_iter().map(found).collect()),
         };
     }
@@ -87,11 +87,8 @@ fn matching(pattern: &str) -> Result<Vec<Input>> {
 
 /// The store in a folder, or its files sorted by name, without subfolders.
 fn inside(folder: &Path) -> Result<Vec<Input>> {
-    if let Some(store) = Store::open(folder)? {
-        return Ok(vec![Input::Store(store)]);
-    }
-    if let Some(fleet) = Fleet::open(folder)? {
-        return Ok(vec![Input::Fleet(fleet)]);
+    if let Some(store) = store(folder)? {
+        return Ok(vec![store]);
     }
     let in_folder = |error: std::io::Error| Error::from(error).in_file(folder);
     let mut paths = Vec::new();
@@ -104,4 +101,12 @@ fn inside(folder: &Path) -> Result<Vec<Input>> {
     }
     paths.sort();
     Ok(paths.into_iter().map(|path| Input::Trace { path, is_named: false }).collect())
+}
+
+/// The store that a folder is.
+fn store(folder: &Path) -> Result<Option<Input>> {
+    if let Some(store) = Store::open(folder)? {
+        return Ok(Some(Input::Store(store)));
+    }
+    Ok(Fleet::open(folder)?.map(Input::Fleet))
 }

@@ -6,9 +6,10 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use traceloom_core::{Error, Limits, Result, Source};
+use traceloom_core::{Error, Limits, Result};
 
 use super::{FleetTable, PARTITIONS};
+use crate::location;
 
 /// The file that makes a folder a fleet store.
 pub(super) const FILE: &str = "fleet.json";
@@ -84,7 +85,7 @@ impl Manifest {
     }
 
     fn parse(path: &Path) -> Result<Self> {
-        let source = Source::open(path, &Limits::default())?;
+        let source = location::source(path, &Limits::default())?;
         let length = source.len()?;
         if length > MAX_BYTES {
             return Err(Error::limit("manifest", length, MAX_BYTES));

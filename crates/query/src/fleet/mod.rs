@@ -17,6 +17,8 @@ use std::{
 
 use traceloom_core::{Error, Result};
 
+use crate::location::{self, Place};
+
 pub use self::{
     commit::Writing,
     listing::register,
@@ -38,12 +40,15 @@ pub struct Fleet {
 }
 
 impl Fleet {
-    /// The fleet store in this folder; `None` if the folder is not one.
+    /// The fleet store in this folder, at a path or a URL; none if the folder is not one.
     pub fn open(path: &Path) -> Result<Option<Self>> {
-        if !path.join(manifest::FILE).is_file() {
+        if !location::is_file(&path.join(manifest::FILE))? {
             return Ok(None);
         }
-        await_commit(path)?;
+        // Only a store of this machine is written to: an object store holds copies.
+        if let Place::Local(folder) = Place::of(path)? {
+            await_commit(&folder)?;
+        }
         Ok(Some(Self { folder: path.to_owned(), manifest: Manifest::read(&path.join(manifest::FILE))? }))
     }
 
