@@ -1,6 +1,6 @@
 //! The tables of one trace on their way into files.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use arrow_array::RecordBatch;
 use traceloom_core::Result;
@@ -19,8 +19,8 @@ pub(crate) struct TraceTables {
     pub(crate) is_damaged: bool,
     /// What it holds in memory.
     pub(crate) bytes: usize,
-    /// Whether a part of it waits in temporary files.
-    pub(crate) is_spilled: bool,
+    /// The folder of its temporary files, if a part of it waits in them.
+    pub(crate) spilled: Option<PathBuf>,
     tables: BTreeMap<FleetTable, BoxedBatches>,
 }
 
@@ -31,12 +31,12 @@ impl TraceTables {
     /// Without rows.
     pub(crate) fn new(id: u64, tags: Tags, file: FileFacts) -> Self {
         let tables = BTreeMap::new();
-        Self { id, tags, file, is_damaged: false, bytes: SMALL, is_spilled: false, tables }
+        Self { id, tags, file, is_damaged: false, bytes: SMALL, spilled: None, tables }
     }
 
     /// Adds the tables of the trace.
     pub(crate) fn take(&mut self, intake: Intake) -> Result<()> {
-        (self.bytes, self.is_spilled) = (self.bytes + intake.bytes(), intake.is_spilled());
+        self.bytes += intake.bytes();
         let filled: Vec<bool> = intake.rows().map(|(_, rows)| rows > 0).collect();
         for ((shelf, batches), is_filled) in intake.into_tables().zip(filled) {
             if is_filled {

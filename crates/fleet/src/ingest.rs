@@ -2,7 +2,7 @@
 
 use std::{
     collections::VecDeque,
-    fs::File,
+    fs::{self, File},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError, RwLock, mpsc},
     time::{Duration, Instant},
@@ -201,6 +201,9 @@ impl Work<'_> {
                 Claim::Known => self.report.known += 1,
                 // Another trace with the same id came in meanwhile: this one is read again, under another id.
                 Claim::Clash => {
+                    let spilled = tables.spilled.clone();
+                    drop(tables);
+                    spilled.iter().try_for_each(|folder| remove_folder(folder))?;
                     let taken = reader.take(found, number);
                     return self.accept(reader, found, number, taken);
                 }
@@ -230,8 +233,10 @@ impl Work<'_> {
             return Ok(());
         }
         let started = Instant::now();
-        let jobs = commit::jobs(&self.manifest, std::mem::take(&mut self.pending));
-        let files = commit::write(self.writing, jobs, self.threads)?;
+        let traces = std::mem::take(&mut self.pending);
+        let spilled: Vec<PathBuf> = traces.iter().filter_map(|trace| trace.spilled.clone()).collect();
+        let files = commit::write(self.writing, commit::jobs(&self.manifest, traces), self.threads)?;
+        spilled.iter().try_for_each(|folder| remove_folder(folder))?;
         let mut next = self.manifest.clone();
         for file in files {
             (self.report.rows, self.report.bytes) = (self.report.rows + file.rows, self.report.bytes + file.bytes);
@@ -247,6 +252,10 @@ impl Work<'_> {
         self.interval = INTERVAL.max(started.elapsed() * 4);
         Ok(())
     }
+}
+
+fn remove_folder(folder: &Path) -> Result<()> {
+    fs::remove_dir_all(folder).map_err(|error| Error::from(error).in_file(folder))
 }
 
 /// Reads files in parallel and hands over what became of them in their order.

@@ -122,9 +122,6 @@ impl Reader<'_> {
 
     fn tables(&self, trace: &Trace, found: &Found, file: FileFacts, number: usize) -> Result<TraceTables> {
         let folder = self.runs.join(number.to_string());
-        let in_folder = |error: std::io::Error| Error::from(error).in_file(&folder);
-        // A file that is read again has one already.
-        std::fs::create_dir_all(&folder).map_err(in_folder)?;
         let mut intake = Intake::new(&folder, self.memory_bytes);
         let (mut names, mut facts) = (NameSink::new(&diff::Options::default()), TraceFacts::default());
         intake.take(trace, Some(&mut Together::new(vec![&mut names, &mut facts])))?;
@@ -136,10 +133,8 @@ impl Reader<'_> {
         tables.is_damaged = facts.errors + facts.warnings > 0;
         tables.add(FleetTable::Ingested, rows::ingested(trace.id, &tables.file, facts.errors, facts.warnings)?);
         tables.add(FleetTable::Sums, rows::sums(trace.id, &names.finish())?);
+        tables.spilled = intake.is_spilled().then_some(folder);
         tables.take(intake)?;
-        if !tables.is_spilled {
-            std::fs::remove_dir_all(&folder).map_err(in_folder)?;
-        }
         Ok(tables)
     }
 }
@@ -166,7 +161,8 @@ fn broken_or_failed(found: &Found, source: &Source, error: Error) -> Taken {
 
 fn facts(path: &Path, content: &Source) -> Result<FileFacts> {
     let mut hashers = [XxHash64::with_seed(0), XxHash64::with_seed(1)];
-    let (mut stream, mut buffer, mut bytes) = (content.stream(), vec![0; 1 << 18], 0);
+    let room = content.len()?.clamp(1, 1 << 18) as usize;
+    let (mut stream, mut buffer, mut bytes) = (content.stream(), vec![0; room], 0);
     loop {
         let read = stream.read(&mut buffer)?;
         if read == 0 {

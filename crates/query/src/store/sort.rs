@@ -1,10 +1,13 @@
 //! Sorts a table that may be larger than memory.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use traceloom_core::Result;
+use traceloom_core::{Error, Result};
 use traceloom_model::{BATCH_BYTES, BATCH_ROWS};
 
 use super::{
@@ -35,7 +38,7 @@ pub(super) struct Sorter {
 }
 
 impl Sorter {
-    /// An empty table; temporary files go into `folder`.
+    /// An empty table; temporary files go into `folder`, which is made for the first of them.
     pub(super) fn new(shelf: Shelf, folder: &Path) -> Self {
         Self {
             schema: shelf.table().schema(),
@@ -107,6 +110,9 @@ impl Sorter {
     }
 
     fn new_run(&mut self) -> Result<RunWriter> {
+        if let Some(folder) = self.prefix.parent().filter(|_| self.files_made == 0) {
+            fs::create_dir_all(folder).map_err(|error| Error::from(error).in_file(folder))?;
+        }
         self.files_made += 1;
         RunWriter::create(self.prefix.with_extension(format!("{}.run", self.files_made)), &self.schema)
     }
@@ -145,11 +151,10 @@ fn sorted(schema: &SchemaRef, batches: Vec<RecordBatch>, bytes: usize) -> Result
     if keys.iter().flat_map(Keys::iter).is_sorted() {
         return Ok(Box::new(batches.into_iter().map(Ok)));
     }
-    let places = keys
-        .iter()
-        .enumerate()
-        .flat_map(|(slot, keys)| keys.iter().enumerate().map(move |(row, key)| (key, slot as u32, row as u32)));
-    let mut order: Vec<Ordered> = places.collect();
+    let mut order: Vec<Ordered> = Vec::with_capacity(keys.iter().map(Keys::len).sum());
+    for (slot, keys) in keys.iter().enumerate() {
+        order.extend(keys.iter().enumerate().map(|(row, key)| (key, slot as u32, row as u32)));
+    }
     order.sort_unstable();
     drop(keys);
     // Long texts mean few rows per batch, because a stream that is merged later holds one batch in memory.
