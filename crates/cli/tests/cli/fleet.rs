@@ -1,12 +1,6 @@
 //! `ingest`, `trend`, `regressions`: the store of a fleet.
 
-use std::{
-    collections::BTreeSet,
-    fs,
-    path::Path,
-    process::{Command, Stdio},
-    time::Duration,
-};
+use std::{collections::BTreeSet, fs, path::Path};
 
 use traceloom_core::Result;
 use traceloom_testkit::planted::{Dice, Scene};
@@ -149,38 +143,6 @@ fn every_format_goes_into_one_store_once() {
     assert_eq!(contents(&store), before);
     let info = traceloom(&["info", &store]);
     assert!(stdout(&info).contains("the store of a fleet"), "{}", stdout(&info));
-}
-
-#[test]
-fn a_killed_ingest_goes_on_where_it_was() {
-    let folder = Folder::new();
-    let traces = folder.path("traces");
-    for number in 0..60 {
-        let path = format!("{traces}/h{}/x{number}.prof", number % 3);
-        plant(Path::new(&path), 1000.0 * number as f64 + 50_000.0, number).expect("a trace");
-    }
-    fs::write(format!("{traces}/h0/broken.prof"), "broken").expect("a file");
-    let arguments = |store: &str| ["ingest", &traces, store, "--template", "{host}/*.prof"].map(str::to_owned);
-    let (whole, killed) = (folder.path("whole"), folder.path("killed"));
-    traceloom(&arguments(&whole).each_ref().map(String::as_str));
-    for round in 0..6 {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_traceloom"))
-            .args(arguments(&killed))
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("the program starts");
-        std::thread::sleep(Duration::from_millis(20 + round * 60));
-        child.kill().expect("a process");
-        child.wait().expect("an end");
-    }
-    let last = traceloom(&arguments(&killed).each_ref().map(String::as_str));
-    assert!(stderr(&last).contains("added: "), "{}", stderr(&last));
-    assert_eq!(contents(&killed), contents(&whole));
-    assert!(!Path::new(&killed).join(".writing").exists());
-    // Compaction changes no rows, and leaves one file per table and partition.
-    let merged = traceloom(&["ingest", "--compact", &killed]);
-    assert!(merged.status.success(), "{}", stderr(&merged));
-    assert_eq!(contents(&killed), contents(&whole));
 }
 
 #[test]
