@@ -112,9 +112,10 @@ fn cluster_tests() -> Outcome {
         command
     };
     // With the tests, so that both commands choose the same features.
-    run_command(&mut command("build", &["--bins", "--test", "cluster", "--test", "codec"]))?;
+    let tests = ["--bin", "traceloom-cluster", "--test", "cluster", "--test", "codec"];
+    run_command(&mut command("build", &[&["--bin", "traceloom"], &tests[..]].concat()))?;
     let program = folder.join("debug").join(format!("traceloom{}", std::env::consts::EXE_SUFFIX));
-    let mut tests = command("test", &["--test", "cluster", "--test", "codec"]);
+    let mut tests = command("test", &tests);
     run_command(tests.env("TRACELOOM_PROGRAM", program))
 }
 

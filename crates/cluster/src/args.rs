@@ -142,10 +142,42 @@ fn parse_offset(text: &str) -> Result<(PathBuf, i64), String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use std::{fs, path::Path};
+
+    use clap::{CommandFactory, Parser};
+
+    use super::Arguments;
 
     #[test]
     fn arguments_are_consistent() {
-        super::Arguments::command().debug_assert();
+        Arguments::command().debug_assert();
+    }
+
+    /// The arguments in a unit of systemd or a manifest of Kubernetes.
+    fn words(text: &str) -> Vec<String> {
+        let unit = text.lines().find_map(|line| line.strip_prefix("ExecStart="));
+        if let Some(command) = unit {
+            return command.split_whitespace().skip(1).map(str::to_owned).collect();
+        }
+        let lines = text.lines().skip_while(|line| line.trim() != "args:").skip(1);
+        let words = lines.map_while(|line| line.trim().strip_prefix("- "));
+        words.map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_program_takes_the_arguments_of_every_manifest() {
+        let deploy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy");
+        for file in [
+            "kubernetes/executors.yaml",
+            "kubernetes/scheduler.yaml",
+            "systemd/traceloom-executor.service",
+            "systemd/traceloom-scheduler.service",
+        ] {
+            let words = words(&fs::read_to_string(deploy.join(file)).expect("a file of the repository"));
+            assert!(words.len() > 3, "{file}: {words:?}");
+            let program = ["traceloom-cluster".to_owned()];
+            let parsed = Arguments::try_parse_from(program.into_iter().chain(words));
+            assert!(parsed.is_ok(), "{file}: {}", parsed.expect_err("an error"));
+        }
     }
 }

@@ -73,7 +73,9 @@ fn say_skipped(session: &Session) {
     let (others, unreadable): (Vec<_>, Vec<_>) =
         session.skipped().iter().partition(|error| matches!(error.kind(), ErrorKind::Unrecognized(_)));
     unreadable.iter().for_each(|error| eprintln!("warning: left out: {error}"));
-    if !others.is_empty() {
-        eprintln!("{} files are not traces", others.len());
+    match others.len() {
+        0 => {}
+        1 => eprintln!("1 file is not a trace"),
+        count => eprintln!("{count} files are not traces"),
     }
 }

@@ -22,7 +22,10 @@ use crate::args::{Arguments, Command};
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    log::start(arguments.verbose);
+    // A client gives an answer or one sentence: the engine would say the same before it, in many words.
+    if arguments.verbose > 0 || !matches!(arguments.command, Command::Query(_)) {
+        log::start(arguments.verbose);
+    }
     match run(&arguments.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -1,83 +1,111 @@
-//! A scheduler and two executors as processes give the rows of the embedded engine, also when one of them is killed.
+//! A scheduler and executors as processes give the rows of the embedded engine: from files and from an object store, also
+//! when an executor is killed.
 
 mod support;
 
 use std::{
     ffi::OsString,
     fs,
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::Command,
     thread,
-    time::{Duration, SystemTime},
+    time::{Instant, SystemTime},
 };
 
 use traceloom_fleet::ingest;
+use traceloom_query::{Options, Session};
+use traceloom_testkit::fixture;
 
 use crate::support::{
-    Cluster, SAMPLE, collect, embedded, examples, finish, fixture, queries, root,
+    Cluster, SAMPLE, answer,
+    corpus::{BUCKET, Corpus},
+    embedded, examples, file_url, finish, queries,
     s3::{ObjectStore, SECRET},
+    unlimited,
 };
 
-/// Files of all formats that can be read, damaged ones among them.
-fn traces() -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for format in ["cnanolog", "easyprofiler", "memlyze", "nytprof", "wtf"] {
-        let mut files = Vec::new();
-        collect(&root().join("fixtures").join(format), &mut files);
-        files.sort();
-        let is_readable = |path: &PathBuf| embedded(std::slice::from_ref(path), TOUCH).is_ok();
-        let before = found.len();
-        found.extend(files.into_iter().filter(is_readable).take(TRACES_PER_FORMAT));
-        assert!(found.len() > before + 3, "{format} has too few traces");
-    }
-    found
-}
-
-const TRACES_PER_FORMAT: usize = 48;
-const TOUCH: &str =
-    "select (select count(*) from spans) a, (select count(*) from events) b, (select count(*) from findings) c";
+/// Names are numbered per file and per process: two executors must not mix them up.
+const BY_NAME: &str = "select name, count(*), sum(dur_ns), min(ts_ns) from spans group by name";
 
 static QUERIES: &[&str] = &[
+    BY_NAME,
     "select format, count(*) from traces group by format",
     "select severity, code, count(*) from findings group by severity, code",
-    "select name, count(*), sum(dur_ns), min(ts_ns) from spans group by name",
     "select trace_id, name, count(*) from events group by trace_id, name",
     "select t.format, s.category, count(*), max(s.depth) from spans s join traces t on t.trace_id = s.trace_id group by 1, 2",
 ];
 
-/// Names are numbered per file and per process: two executors must not mix them up.
 #[test]
-fn traces_of_all_formats_give_the_same_rows_when_an_executor_is_killed() {
-    let traces = traces();
-    let mut cluster = Cluster::start(2);
-    for sql in QUERIES {
-        let expected = embedded(&traces, sql);
-        assert!(expected.as_ref().is_ok_and(|rows| rows.len() > 1), "{sql} {expected:?}");
-        assert_eq!(cluster.ask(&traces, sql), expected, "{sql}");
-    }
-    let expected = embedded(&traces, QUERIES[2]);
-    let rounds = std::env::var("TRACELOOM_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(3);
-    for round in 0..rounds {
-        let client = cluster.query(&traces, QUERIES[2]).spawn().expect("the program starts");
-        let wait = random_ms(2500);
-        thread::sleep(Duration::from_millis(wait));
-        cluster.kill_executor(0);
-        cluster.add_executor();
-        assert_eq!(finish(client), expected, "round {round}, killed after {wait} ms");
+fn every_query_gives_the_same_rows_from_files_and_from_an_object_store() {
+    let corpus = Corpus::new();
+    let store = ObjectStore::start(corpus.root());
+    let cluster = Cluster::start_with(2, store.environment(SECRET));
+    let session = corpus.session();
+    let places = [file_url(&corpus.folder()), PathBuf::from(format!("s3://{BUCKET}/day/"))];
+    let made = tempfile::tempdir().expect("a folder");
+    let of_page = examples(made.path()).into_iter().map(|(_, sql)| unlimited(&sql).to_owned());
+    for sql in QUERIES.iter().map(|sql| (*sql).to_owned()).chain(of_page) {
+        let expected = answer(&session, &sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        for place in &places {
+            let rows = cluster.ask(std::slice::from_ref(place), &sql).map(|rows| corpus.localized(rows));
+            assert!(rows == Ok(expected.clone()), "{sql}\n{} {}", place.display(), difference(&rows, &expected));
+        }
     }
 }
 
-fn random_ms(max: u64) -> u64 {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("after 1970");
-    u64::from(now.subsec_nanos()) / 1000 % max
+/// The first line that differs: whole answers are too long to look at.
+fn difference(rows: &Result<Vec<String>, String>, expected: &[String]) -> String {
+    match rows {
+        Err(error) => error.clone(),
+        Ok(rows) => {
+            let differing = rows.iter().zip(expected).find(|(row, expected)| row != expected);
+            format!("{} rows, {} expected; {differing:?}", rows.len(), expected.len())
+        }
+    }
 }
 
 #[test]
 fn every_example_gives_the_same_rows() {
     let cluster = Cluster::start(2);
-    for (files, sql) in examples() {
-        assert_eq!(cluster.ask(&files, &sql), embedded(&files, &sql), "{sql}");
+    let made = tempfile::tempdir().expect("a folder");
+    for (files, sql) in examples(made.path()) {
+        let urls: Vec<PathBuf> = files.iter().map(|file| file_url(file)).collect();
+        let expected = embedded(&urls, &sql);
+        assert!(expected.as_ref().is_ok_and(|rows| !rows.is_empty()), "{sql} {expected:?}");
+        assert_eq!(cluster.ask(&urls, &sql), expected, "{sql}");
     }
+}
+
+/// Executors that are killed, one after the other.
+const KILLS: usize = 20;
+
+#[test]
+fn a_killed_executor_changes_no_answer() {
+    let corpus = Corpus::new();
+    let inputs = [file_url(&corpus.folder())];
+    let expected = answer(&corpus.session(), BY_NAME);
+    let mut cluster = Cluster::start(2);
+    let started = Instant::now();
+    assert!(cluster.ask(&inputs, BY_NAME) == expected, "without a kill");
+    // Any moment of the query, from the first trace that the client looks at to the last row.
+    let undisturbed = started.elapsed();
+    let mut late = 0;
+    for round in 0..KILLS {
+        let mut client = cluster.query(&inputs, BY_NAME).spawn().expect("the program starts");
+        let wait = undisturbed.mul_f64(random_share());
+        thread::sleep(wait);
+        late += usize::from(client.try_wait().expect("it was started").is_some());
+        cluster.kill_executor(round % 2);
+        cluster.add_executor();
+        let rows = finish(client);
+        assert!(rows == expected, "round {round}, killed after {wait:?}: {:?}", rows.err());
+    }
+    assert!(late < KILLS / 2, "{late} of {KILLS} queries had ended before the kill");
+}
+
+fn random_share() -> f64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("after 1970");
+    f64::from(now.subsec_nanos() / 1000 % 1000) / 1000.0
 }
 
 #[test]
@@ -87,17 +115,67 @@ fn a_trace_that_cannot_be_read_is_one_sentence() {
     let broken = folder.path().join("broken.prof");
     fs::write(&broken, "no trace").expect("the folder is ours");
     let sql = "select count(*) from spans";
-    let error = cluster.ask(std::slice::from_ref(&broken), sql).expect_err("it is not a trace");
-    assert!(error.contains("broken.prof") && error.lines().count() == 1, "{error}");
-    // In a folder it is left out, and the rest of the answer is there.
+    let error = cluster.ask(&[file_url(&broken)], sql).expect_err("it is not a trace");
+    assert!(is_sentence_about(&error, broken.to_str().expect("text")), "{error}");
+    // In a folder it is left out, which is reported, and the rest of the answer is there.
     fs::copy(fixture(SAMPLE), folder.path().join("good.prof")).expect("the folder is ours");
     let folder = vec![folder.path().to_owned()];
     assert_eq!(cluster.ask(&folder, sql), embedded(&folder, sql));
+    let output = cluster.query(&folder, sql).output().expect("the program starts");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("1 file is not a trace"), "{output:?}");
     let unreachable = PathBuf::from("http://127.0.0.1:9/a.prof");
     let error = cluster.ask(&[unreachable], sql).expect_err("nobody listens there");
-    assert!(error.contains("http://127.0.0.1:9/a.prof") && error.lines().count() == 1, "{error}");
+    assert!(is_sentence_about(&error, "http://127.0.0.1:9/a.prof"), "{error}");
     let error = cluster.ask(&[fixture(SAMPLE)], "select nothing from spans").expect_err("there is no such column");
     assert!(error.contains("no column 'nothing'"), "{error}");
+}
+
+fn is_sentence_about(error: &str, url: &str) -> bool {
+    error.contains(url) && error.lines().count() == 1
+}
+
+#[test]
+fn wrong_credentials_and_missing_objects_are_one_sentence() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::create_dir(folder.path().join(BUCKET)).expect("the folder is ours");
+    fs::copy(fixture(SAMPLE), folder.path().join(BUCKET).join("sample.prof")).expect("the folder is ours");
+    let store = ObjectStore::start(folder.path());
+    let url = format!("s3://{BUCKET}/sample.prof");
+    let sql = "select count(*) from spans";
+    let wrong = "a wrong secret";
+    // The first wrong secret is that of the executor, the second one that of the client.
+    for (executor, client) in [(wrong, SECRET), (SECRET, wrong)] {
+        let cluster = Cluster::start_with(1, store.environment(executor));
+        let mut query = cluster.query(&[PathBuf::from(&url)], sql);
+        query.envs(store.environment(client));
+        let error = finish(query.spawn().expect("the program starts")).expect_err("a secret is wrong");
+        assert!(is_sentence_about(&error, &url) && error.contains("check the credentials"), "{error}");
+    }
+    let cluster = Cluster::start_with(1, store.environment(SECRET));
+    let missing = format!("s3://{BUCKET}/missing.prof");
+    let error = cluster.ask(&[PathBuf::from(&missing)], sql).expect_err("there is none");
+    assert!(is_sentence_about(&error, &missing), "{error}");
+    let mut query = cluster.query(&[PathBuf::from(&url)], sql);
+    query.env("AWS_ENDPOINT", "http://127.0.0.1:9");
+    let error = finish(query.spawn().expect("the program starts")).expect_err("nobody listens there");
+    assert!(is_sentence_about(&error, &url), "{error}");
+    the_program_reads_the_same_urls(&store, &url);
+}
+
+/// The program is built with the client, whose features it gets.
+fn the_program_reads_the_same_urls(store: &ObjectStore, url: &str) {
+    let program = |words: &[&str]| {
+        let mut command = Command::new(traceloom());
+        let output = command.args(words).envs(store.environment(SECRET)).output().expect("the program starts");
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let sample = fixture(SAMPLE);
+    for words in [&["stats", "--json"][..], &["dump"], &["flame"]] {
+        let of = |input| program(&[words, &[input]].concat());
+        let expected = of(sample.to_str().expect("text"));
+        assert!(expected.0 == Some(0), "{words:?} {expected:?}");
+        assert_eq!(of(url), expected, "{words:?}");
+    }
 }
 
 /// The program `traceloom`, which is of another package.
@@ -105,21 +183,21 @@ fn traceloom() -> OsString {
     std::env::var_os("TRACELOOM_PROGRAM").expect("set by `cargo xtask test --cluster`")
 }
 
-/// Traces in folders that name host and build.
-fn fleet(folder: &Path) -> PathBuf {
-    let store = folder.join("fleet");
-    for (number, trace) in traces().into_iter().enumerate() {
-        let place = folder.join(format!("traces/web{}/4.{}", number % 3, number % 2));
+/// A store of all traces in the bucket, with three hosts and two builds.
+fn fleet(corpus: &Corpus) -> PathBuf {
+    let (sources, store) = (corpus.root().join("sources"), corpus.bucket().join("fleet"));
+    for (number, trace) in traceloom_testkit::files(&corpus.folder()).expect("a folder").into_iter().enumerate() {
+        let place = sources.join(format!("web{}/4.{}", number % 3, number % 2));
         fs::create_dir_all(&place).expect("the folder is ours");
-        let name = trace.file_name().expect("a file").to_string_lossy().into_owned();
-        fs::copy(&trace, place.join(format!("{number}-{name}"))).expect("the folder is ours");
+        fs::copy(&trace, place.join(trace.file_name().expect("a file"))).expect("the folder is ours");
     }
+    fs::write(sources.join("web0/4.0/broken.prof"), "no trace").expect("the folder is ours");
     let options = traceloom_fleet::Options {
         template: Some(traceloom_fleet::Template::parse("{host}/{build}/*").expect("a template")),
         ..Default::default()
     };
-    let report = ingest(&[folder.join("traces")], &store, &options, &mut |_| {}).expect("it can be written");
-    assert!(report.added > 100 && report.failed.is_empty(), "{report:?}");
+    let report = ingest(&[sources], &store, &options, &mut |_| {}).expect("it can be written");
+    assert!(report.added == 240 && report.failed.is_empty() && report.quarantined.len() == 1, "{report:?}");
     store
 }
 
@@ -129,33 +207,35 @@ static FLEET_QUERIES: &[&str] = &[
     "select * from leaks",
     "select day, host, build, file, line, format, entries, errors, round(error_rate, 6) from error_rates",
     "select build, count(*), sum(errors), sum(warnings) from ingested group by build",
-    "select count(*) from quarantine",
+    "select path, finding from quarantine",
     "select host, name, sum(total_ns) from sums where build = '4.1' group by host, name",
     "select build, count(*), max(dur_ns) from spans group by build",
 ];
 
 #[test]
 fn a_fleet_gives_the_same_rows_and_the_same_verdicts() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let store = fleet(folder.path());
-    let cluster = Cluster::start(2);
+    let corpus = Corpus::new();
+    let store = fleet(&corpus);
+    let object_store = ObjectStore::start(corpus.root());
+    let cluster = Cluster::start_with(2, object_store.environment(SECRET));
+    let session = Session::open(&[store.clone()], &Options::default()).expect("a store");
+    let url = format!("s3://{BUCKET}/fleet/");
     let of_page = queries("docs/fleet.md");
     assert!(of_page.len() >= 3, "{of_page:?}");
-    // Which rows a limit takes is open where several are equal, and so is the last digit of a sum of floats.
-    let of_page = of_page.iter().map(|sql| {
-        let sql = sql.replace("slowdown from", "round(slowdown, 6) as slowdown from");
-        sql.split(" limit ").next().unwrap_or_default().to_owned()
-    });
-    for sql in &FLEET_QUERIES.iter().map(|sql| (*sql).to_owned()).chain(of_page).collect::<Vec<_>>() {
-        let expected = embedded(std::slice::from_ref(&store), sql);
-        assert!(expected.is_ok(), "{sql} {expected:?}");
-        assert_eq!(cluster.ask(std::slice::from_ref(&store), sql), expected, "{sql}");
+    // The last digit of a sum of floats is open.
+    let of_page =
+        of_page.iter().map(|sql| unlimited(sql).replace("slowdown from", "round(slowdown, 6) as slowdown from"));
+    for sql in FLEET_QUERIES.iter().map(|sql| (*sql).to_owned()).chain(of_page) {
+        let expected = answer(&session, &sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        for place in [file_url(&store), PathBuf::from(&url)] {
+            assert_eq!(cluster.ask(&[place], &sql).as_ref(), Ok(&expected), "{sql}");
+        }
     }
-    let program = traceloom();
-    let store = store.to_str().expect("text");
-    let ask = |words: &[&str], on_cluster: bool| {
-        let mut command = Command::new(&program);
-        command.args(words).env("TRACELOOM_CLUSTER_PROGRAM", support::PROGRAM);
+    let ask = |verb: &[&str], store: &str, on_cluster: bool| {
+        let mut command = Command::new(traceloom());
+        let (verb, options) = verb.split_at(1);
+        command.args(verb).arg(store).args(options).env("TRACELOOM_CLUSTER_PROGRAM", support::PROGRAM);
+        command.envs(object_store.environment(SECRET));
         if on_cluster {
             command.args(["--cluster", &cluster.url()]);
         }
@@ -163,57 +243,20 @@ fn a_fleet_gives_the_same_rows_and_the_same_verdicts() {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         (output.status.code(), text(&output.stdout), text(&output.stderr))
     };
-    for words in [
-        &["trend", store, "--json"][..],
-        &["trend", store],
-        &["regressions", store, "--baseline", "4.0", "--candidate", "4.1", "--fail-over", "5%", "--json"],
-        &["query", store, "select build, count(*) as traces from traces group by build order by build"],
-        &["query", "--format", "csv", store, "select name, sum(calls) as calls from sums group by name order by name"],
+    let path = store.to_str().expect("text");
+    for verb in [
+        &["trend", "--json"][..],
+        &["trend"],
+        &["regressions", "--baseline", "4.0", "--candidate", "4.1", "--fail-over", "5%", "--json"],
+        &["query", "select build, count(*) as traces from traces group by build order by build"],
+        &["query", "select name, sum(calls) as calls from sums group by name order by name", "--format", "csv"],
     ] {
-        let (here, there) = (ask(words, false), ask(words, true));
-        assert!(here.1.len() > 10, "{words:?} {here:?}");
-        assert_eq!(here, there, "{words:?}");
+        let here = ask(verb, path, false);
+        assert!(here.1.len() > 10, "{verb:?} {here:?}");
+        for (place, on_cluster) in [(path, true), (&url, true), (&url, false)] {
+            assert_eq!(ask(verb, place, on_cluster), here, "{verb:?} {place} {on_cluster}");
+        }
     }
-    let (code, _, error) = ask(&["query", store, "select nothing from traces"], true);
+    let (code, _, error) = ask(&["query", "select nothing from traces"], path, true);
     assert!(code == Some(1) && error.contains("no column 'nothing'"), "{code:?} {error}");
-}
-
-#[test]
-fn an_object_store_gives_the_rows_of_a_folder_and_wrong_credentials_are_one_sentence() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let bucket = folder.path().join("traces");
-    fs::create_dir_all(bucket.join("day")).expect("the folder is ours");
-    for (number, trace) in traces().into_iter().enumerate() {
-        let name = trace.file_name().expect("a file").to_string_lossy().into_owned();
-        fs::copy(&trace, bucket.join(format!("day/{number}-{name}"))).expect("the folder is ours");
-    }
-    let store = ObjectStore::start(folder.path());
-    let (here, there) = ([bucket.join("day")], [PathBuf::from("s3://traces/day/")]);
-    let cluster = Cluster::start_with(2, store.environment(SECRET));
-    for sql in QUERIES {
-        let expected = embedded(&here, sql);
-        assert!(expected.as_ref().is_ok_and(|rows| rows.len() > 1), "{sql} {expected:?}");
-        assert_eq!(cluster.ask(&there, sql), expected, "{sql}");
-    }
-    // The program reads the same URLs: it is built with the client, whose features it gets.
-    let program = |words: &[&str]| {
-        let mut command = Command::new(traceloom());
-        let output = command.args(words).envs(store.environment(SECRET)).output().expect("the program starts");
-        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
-    };
-    let sample = fixture(SAMPLE);
-    fs::copy(&sample, bucket.join("sample.prof")).expect("the folder is ours");
-    let [path, url] = [sample.to_str().expect("text"), "s3://traces/sample.prof"];
-    for words in [&["stats", "--json"][..], &["dump"], &["flame"]] {
-        let of = |input| program(&[words, &[input]].concat());
-        assert!(of(path).0 == Some(0), "{words:?} {:?}", of(path));
-        assert_eq!(of(path), of(url), "{words:?}");
-    }
-    let missing = [PathBuf::from("s3://traces/day/missing.prof")];
-    let error = cluster.ask(&missing, QUERIES[0]).expect_err("there is none");
-    assert!(error.contains("s3://traces/day/missing.prof") && error.lines().count() == 1, "{error}");
-    let mut stranger = cluster.query(&there, QUERIES[0]);
-    stranger.envs(store.environment("a wrong secret"));
-    let error = finish(stranger.spawn().expect("the program starts")).expect_err("the secret is wrong");
-    assert!(error.contains("s3://traces/day") && error.lines().count() == 1, "{error}");
 }

@@ -19,7 +19,9 @@ use datafusion_proto::bytes::{
 };
 use traceloom_query::{Engine, LogicalCodec, Offset, Options, PhysicalCodec, Session};
 
-use crate::support::{SAMPLE, answer, examples, fixture};
+use traceloom_testkit::fixture;
+
+use crate::support::{SAMPLE, answer, examples};
 
 /// Sends every plan through bytes, twice: the logical plan to one stranger, its physical plan to another.
 #[derive(Debug)]
@@ -71,7 +73,8 @@ fn travelling() -> Options {
 
 #[test]
 fn every_example_travels() {
-    for (files, sql) in examples() {
+    let made = tempfile::tempdir().expect("a folder");
+    for (files, sql) in examples(made.path()) {
         let here = Session::open(&files, &Options::default()).expect("fixtures are traces");
         let there = Session::open(&files, &travelling()).expect("fixtures are traces");
         assert_eq!(answer(&there, &sql), answer(&here, &sql), "{sql}");

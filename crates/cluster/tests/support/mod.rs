@@ -3,6 +3,7 @@
 // Each test file uses a part of it.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod corpus;
 pub mod s3;
 
 use std::{
@@ -15,32 +16,15 @@ use std::{
 };
 
 use traceloom_query::{Format, Options, Session, Writer};
+use traceloom_testkit::{
+    fixture,
+    made::{SAMPLE_BEGIN, SAMPLE_HZ, log},
+};
 
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_traceloom-cluster");
 
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// A fixture by its format and name, in whatever folder of the format it is.
-pub fn fixture(name: &str) -> PathBuf {
-    let path = root().join("fixtures").join(name);
-    let mut below = Vec::new();
-    if !path.exists() {
-        collect(path.parent().expect("a folder"), &mut below);
-    }
-    below.into_iter().find(|file| file.file_name() == path.file_name()).unwrap_or(path)
-}
-
-/// All files below a folder.
-pub fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).expect("fixtures are there").flatten() {
-        let path = entry.path();
-        match path.is_dir() {
-            true => collect(&path, files),
-            false => files.push(path),
-        }
-    }
 }
 
 /// A capture of three threads.
@@ -54,15 +38,20 @@ pub fn queries(page: &str) -> Vec<String> {
     queries.filter(|query| !query.is_empty()).collect()
 }
 
-/// The queries of `docs/sql.md`, with the fixtures that each is about; made traces are replaced by [`SAMPLE`].
-pub fn examples() -> Vec<(Vec<PathBuf>, String)> {
+/// The queries of `docs/sql.md`, with the traces that each is about, some of which are made in this folder.
+pub fn examples(made: &Path) -> Vec<(Vec<PathBuf>, String)> {
+    let [game, service] = ["game.prof", "service.clog"].map(|name| made.join(name));
+    std::fs::write(&game, traceloom_easyprofiler::sample::sample().expect("a sample").bytes).expect("it is ours");
+    let log = log(SAMPLE_BEGIN + 1_000_000, SAMPLE_HZ, &[(10_000, 1), (2_345_000, 2)]);
+    std::fs::write(&service, log).expect("it is ours");
     let page = std::fs::read_to_string(root().join("docs/sql.md")).expect("the page is there");
     let (mut files, mut found) = (Vec::new(), Vec::new());
     let mut lines = page.lines();
     while let Some(line) = lines.next() {
         if let Some(names) = line.strip_prefix("<!-- open ").and_then(|rest| rest.strip_suffix(" -->")) {
             files = match names {
-                "sample" | "run" => vec![fixture(SAMPLE)],
+                "sample" => vec![game.clone()],
+                "run" => vec![game.clone(), service.clone()],
                 names => names.split_whitespace().map(fixture).collect(),
             };
         }
@@ -73,6 +62,17 @@ pub fn examples() -> Vec<(Vec<PathBuf>, String)> {
     }
     assert!(found.len() > 10, "{}", found.len());
     found
+}
+
+/// A query without its limit: which rows it takes is open if several are equal.
+pub fn unlimited(sql: &str) -> &str {
+    sql.split(" limit ").next().unwrap_or_default()
+}
+
+/// A local file or folder as a URL.
+pub fn file_url(path: &Path) -> PathBuf {
+    let folder = if path.is_dir() { "/" } else { "" };
+    PathBuf::from(format!("file://{}{folder}", path.canonicalize().expect("it is there").display()))
 }
 
 /// The head and the rows in order of their text, as the embedded engine or another one of this process gives them.
