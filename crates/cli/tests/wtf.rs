@@ -170,7 +170,7 @@ fn resources_are_listed_and_written_once() {
     assert_eq!(sizes, [16, 37, 0]);
     let again = traceloom(&["dump", "--resources", &out, &input]);
     assert_eq!(again.status.code(), Some(2));
-    assert!(stderr(&again).contains("is there already"), "{}", stderr(&again));
+    assert!(stderr(&again).contains("already exists"), "{}", stderr(&again));
     let other = fixture("../easyprofiler/v210_values.prof");
     let refused = traceloom(&["dump", "--resources", &folder.path("none"), &other]);
     assert_eq!(refused.status.code(), Some(1));

@@ -142,7 +142,7 @@ fn every_format_goes_into_one_store_once() {
     assert!(second.status.success() && stderr(&second).contains("added: 0 traces"), "{}", stderr(&second));
     assert_eq!(contents(&store), before);
     let info = traceloom(&["info", &store]);
-    assert!(stdout(&info).contains("the store of a fleet"), "{}", stdout(&info));
+    assert!(stdout(&info).contains("a fleet store"), "{}", stdout(&info));
 }
 
 #[test]

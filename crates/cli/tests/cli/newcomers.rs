@@ -71,8 +71,8 @@ fn everything_that_writes_a_file_says_so() {
     let whole = written(&["repair", &game, &path("out.prof")]);
     assert!(kept(&both).1 == 2 * kept(&whole).1 && kept(&whole).0 == kept(&whole).1, "{both}, {whole}");
     refused(&["slice", &game, &path("missing/out.prof")], 2, "missing: no such directory");
-    refused(&["convert", "--to", "chrome", &game], 2, "where to?");
-    refused(&["merge", &game], 2, "where to?");
+    refused(&["convert", "--to", "chrome", &game], 2, "no output given");
+    refused(&["merge", &game], 2, "no output given");
 }
 
 /// The number of kept records, and of all records.
@@ -163,7 +163,7 @@ fn nothing_is_served_if_there_is_nothing_to_show() {
     refused(&["view", "--no-open", "-"], 2, "`view` needs a file");
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port().to_string();
-    refused(&["view", "--no-open", "--port", &port, &demo.path("demo/game.prof")], 2, "is taken; leave out --port");
+    refused(&["view", "--no-open", "--port", &port, &demo.path("demo/game.prof")], 2, "is in use; omit --port");
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn a_log_can_be_cut_to_its_first_and_last_entries_and_to_matches() {
     assert_eq!(around, all[first - 2..=first + 2]);
     let output = traceloom(&["log", "--grep", "no such text", &log]);
     assert_eq!((output.status.code(), stdout(&output)), (Some(1), String::new()));
-    refused(&["log", "--pattern", "%t %q", &log], 2, "no token `%q`");
+    refused(&["log", "--pattern", "%t %q", &log], 2, "unknown token `%q`");
 }
 
 #[test]

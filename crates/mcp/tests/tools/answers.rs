@@ -177,8 +177,8 @@ async fn wrong_arguments_are_refused_in_words() {
     let bench = Bench::new().await;
     assert!(bench.refusal("stats", json!({ "trace": 7 })).await.contains("arguments"));
     assert!(bench.refusal("stats", json!({ "wrong": 7 })).await.contains("wrong"));
-    assert!(bench.refusal("stats", json!({})).await.contains("name the trace"));
-    assert!(bench.refusal("stats", json!({ "trace": "/etc/passwd" })).await.contains("not a file below"));
+    assert!(bench.refusal("stats", json!({})).await.contains("no trace given"));
+    assert!(bench.refusal("stats", json!({ "trace": "/etc/passwd" })).await.contains("not a file in the folders"));
     let unknown: Json = json!({});
     let request = rmcp::model::CallToolRequestParams::new("nonsense")
         .with_arguments(unknown.as_object().cloned().unwrap_or_default());

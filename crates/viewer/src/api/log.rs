@@ -299,7 +299,7 @@ impl LogKey {
         built.map_err(|error| {
             let error = error.to_string();
             let reason = error.lines().last().unwrap_or_default().trim_start_matches("error: ");
-            format!("invalid regular expression: {reason}")
+            format!("this is not a regular expression: {reason}")
         })
     }
 }
