@@ -1,4 +1,4 @@
-// Everybody can use the page: axe-core finds nothing in any panel, in both themes.
+// Accessibility: axe-core finds no problems in any panel, in both themes.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -9,7 +9,7 @@ import { Viewer } from "./viewer.mjs";
 
 const axe = createRequire(path.join(process.env.TRACELOOM_MODULES, "package.json")).resolve("axe-core/axe.min.js");
 
-/// What axe-core complains of: rule and element.
+/// Problems found by axe-core: rule and element.
 async function violations(viewer) {
   const found = await viewer.page.evaluate(async () => {
     const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];
@@ -29,7 +29,7 @@ await main(async (browser, asked) => {
       if ((await rows.count()) > 0) await rows.first().click();
       assert.deepEqual(await violations(viewer), [], `${id}, ${colorScheme}`);
       if (id !== "sql") continue;
-      // The first example is a chart, too, and may be a track.
+      // The first example can also be a chart and a track.
       await viewer.choose("chart");
       await viewer.page.locator("#panel .bars, #panel figure.line").waitFor();
       assert.deepEqual(await violations(viewer), [], `chart, ${colorScheme}`);

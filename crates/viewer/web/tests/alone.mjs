@@ -1,4 +1,4 @@
-// The page without a server, from a static host and from a file: every panel shows what the program prints.
+// The page without a server, from a static host and from a file: every panel matches the output of the program.
 //
 // `more.folder` is what `cargo xtask page` built, `more.report` an interactive report on the same trace, and `more.panels`
 // are the panels that it fills; pictures go to `more.pictures` if that is given.
@@ -13,9 +13,9 @@ import { Viewer } from "./viewer.mjs";
 
 const CHECKS = { ...content, ...figures, sql };
 
-/// Says where SQL is to be had.
+/// The panel explains how to use SQL.
 async function sql({ page }) {
-  await page.locator("#panel").getByText("the program has one").waitFor();
+  await page.locator("#panel").getByText("This page has no SQL engine").waitFor();
 }
 
 async function open(browser, url, asked, options = {}) {
@@ -35,7 +35,7 @@ await main(async (browser, asked) => {
     const viewer = await open(browser, url, asked);
     const tabs = await viewer.tabs();
     assert.deepEqual(tabs, panels, url);
-    // A report is the same page with another way to its trace.
+    // A report is the same page with an embedded trace.
     for (const id of number < 2 ? tabs : tabs.slice(0, 3)) {
       await viewer.panel(id);
       await (CHECKS[id] ?? assert.fail(`nothing checks the panel ${id}`))(viewer);

@@ -1,10 +1,10 @@
-// Who calls it, what is in it, what happened then: the page answers in two clicks.
+// Callers, contents and events of a selection are two clicks away.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import { shows, test, until, Viewer } from "./viewer.mjs";
 
-/// Selects the first span of a name, and gives the panel that explains it.
+/// Selects the first span of a name; returns the panel that explains it.
 async function explained(viewer, name) {
   await viewer.selectName(name);
   const panel = await viewer.panel("selection");
@@ -12,7 +12,7 @@ async function explained(viewer, name) {
   return panel;
 }
 
-/// Callers, callees, others of the name and what happened during it, as the tables have them; its buttons work.
+/// Callers, callees, other spans of the name and what happened during it match the tables; the buttons work.
 async function span(viewer) {
   const panel = await explained(viewer, "Physics");
   await panel.locator(".way button").filter({ hasText: "Update" }).waitFor();
@@ -46,7 +46,7 @@ async function span(viewer) {
   await panel.locator(".way b").filter({ hasText: "Physics" }).waitFor();
 }
 
-/// A flow leads to where it goes, and back to where it came from.
+/// A flow can be followed in both directions.
 async function flows(viewer) {
   const [flow] = viewer.query(`select f.name as from_name, t.name as to_name from links l
     join spans f on f.id = l.from_span_id join spans t on t.id = l.to_span_id where f.id <> t.id order by l.ts_ns limit 1`);
@@ -75,7 +75,7 @@ async function caller(viewer) {
   assert.equal(await panel.getByText("caller_file_id").count(), 0);
 }
 
-/// Drags over the middle of the ruler, and gives what the panel says of the range.
+/// Drags over the middle of the ruler; returns the contents of the panel for the range.
 async function ofRange(viewer) {
   const box = await viewer.page.locator("#picture").boundingBox();
   await viewer.drag([box.x + box.width * 0.3, box.y + 8], [box.x + box.width * 0.7, box.y + 8]);
@@ -126,7 +126,7 @@ async function commands(viewer) {
   await viewer.page.locator(".label.found").filter({ hasText: "Loader" }).waitFor();
 }
 
-/// The first panel answers before it is asked, and each answer is one click from its place.
+/// The overview opens first, and each item is one click away from its place.
 async function overview(viewer) {
   const { page, asked } = viewer;
   assert.equal((await viewer.tabs())[0], "overview");
@@ -187,7 +187,7 @@ async function changes(viewer) {
   assert.deepEqual(calls, counted);
 }
 
-/// Traces meet where a person wants: at the frame of the same number, or at one span of each; Back undoes it.
+/// Traces can be aligned at the frame of the same number, or at one span of each; Back undoes it.
 async function aligned(viewer, browser) {
   const { asked, page } = viewer;
   const starts = asked.files.map((file) =>
@@ -207,7 +207,7 @@ async function aligned(viewer, browser) {
   await next();
   const { place, offsets: before } = await next();
   const [own, other] = [traceOf({ place }), 1 - traceOf({ place })];
-  // The lane of frames has nothing else.
+  // The lane contains only frames.
   const at = starts[own][place.index] + before[own];
   await viewer.press("o");
   await viewer.linkIs(
@@ -241,7 +241,7 @@ async function aligned(viewer, browser) {
   await reopened.context.close();
 }
 
-/// A selected span and what is inside it are as strong as ever, the same names elsewhere are weaker.
+/// A selected span and its contents keep their color; the same names elsewhere are weaker.
 async function strength(viewer) {
   await viewer.selectName("Frame");
   const frame = await viewer.span((await viewer.link()).place);
@@ -262,7 +262,7 @@ async function strength(viewer) {
     await viewer.isDrawn();
     await viewer.point("Update", at);
     const [[x, y], box] = [viewer.pointer, await viewer.page.locator("#picture").boundingBox()];
-    // The pointer frames what is under it.
+    // The pointer outlines the bar under it.
     await viewer.page.mouse.move(box.x + 5, box.y + 5);
     const read = (canvas, [x, y]) => canvas.getContext("2d").getImageData(x, y, 1, 1).data.join();
     await viewer.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
@@ -277,7 +277,7 @@ async function strength(viewer) {
   assert.notEqual(chosen[1], plain[1], "a child of another span");
 }
 
-/// Puts a query into the box and runs it.
+/// Enters a query and runs it.
 async function ask(viewer, sql) {
   const panel = await viewer.panel("sql");
   await panel.getByRole("textbox", { name: "SQL query" }).fill(sql);
@@ -286,7 +286,7 @@ async function ask(viewer, sql) {
   return panel;
 }
 
-/// Answers are tracks and charts, which a link opens again.
+/// Results become tracks and charts, which a link restores.
 async function queried(viewer, browser) {
   const { page, asked } = viewer;
   const spans = "select name, ts_ns, dur_ns from spans where name = 'Physics' order by ts_ns";
@@ -349,7 +349,7 @@ async function queried(viewer, browser) {
   await reopened.context.close();
 }
 
-/// A note is made by a key, is in the panel, and is still there for the next visitor.
+/// A note is added by a key, appears in the panel, and persists.
 async function notes(viewer) {
   const { page, asked } = viewer;
   assert.ok(!(await viewer.tabs()).includes("notes"), "without notes there is no panel");

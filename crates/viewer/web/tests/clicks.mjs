@@ -1,11 +1,11 @@
-// What is slow, what leaks, what was logged then, who calls it, what changed: two clicks from the first picture at most.
+// Slow spans, leaks, log lines, callers and changes are at most two clicks away from the first picture.
 
 import assert from "node:assert/strict";
 import { shows, test, until, Viewer } from "./viewer.mjs";
 
 const MAX_CLICKS = 2;
 
-/// Counts how often a person has to click.
+/// Counts clicks.
 class Person {
   clicks = 0;
 

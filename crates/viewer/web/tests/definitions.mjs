@@ -1,4 +1,4 @@
-// What a trace declares leads to what it was used for, by mouse and by keys.
+// Declarations link to their uses, by mouse and by keys.
 //
 // `more.kind` is the kind of declaration that the trace has: one of the checks below.
 
@@ -7,7 +7,7 @@ import { test, until, Viewer } from "./viewer.mjs";
 
 const withCommas = (number) => number.toLocaleString("en-US");
 
-/// Opens the panel with the declarations of a kind, and gives those that were used.
+/// Opens the panel with the declarations of a kind; returns the used ones.
 async function used(viewer, kind) {
   await viewer.panel("definitions");
   await viewer.rowsAre("the declarations are there", (rows) => rows.length > 0);
@@ -23,7 +23,7 @@ const row = (viewer, at) => viewer.page.locator("#panel tbody tr[data-at]").nth(
 
 const isOpen = (viewer, panel) => viewer.page.locator(`#tabs [data-panel="${panel}"][aria-selected="true"]`).waitFor();
 
-/// A log site shows its lines, and only those; the link keeps it, and a click on the mark shows all again.
+/// A log site shows only its lines; the link saves it, and a click on the chip shows all lines again.
 async function site(viewer, browser) {
   const { page } = viewer;
   const status = page.locator("#panel").getByRole("status");
@@ -95,18 +95,18 @@ async function fn(viewer) {
   await used(viewer, "function");
   await row(viewer, second.at).focus();
   await open(second.Name, () => viewer.press("Enter"));
-  // The keys are with the sites.
+  // The sites have the focus.
   await viewer.press("ArrowDown", "ArrowUp", "Enter");
   await viewer.page.locator("#panel .aside .stack").waitFor();
 }
 
-/// A block selects its spans, and a value is brought into view.
+/// A block selects its spans, and a value is scrolled into view.
 async function block(viewer) {
   const [{ Name: name, at }] = await used(viewer, "block");
   await row(viewer, at).click();
   await viewer.linkIs("the name is selected", (link) => link.name === name);
   const value = (await used(viewer, "value")).at(-1);
-  // A timeline that is too low for it.
+  // The timeline is too low for it.
   await viewer.page.setViewportSize({ width: 1280, height: 420 });
   await row(viewer, value.at).focus();
   await viewer.press("Enter");
@@ -119,7 +119,7 @@ async function block(viewer) {
   );
 }
 
-/// A file is opened, and so is a text that was evaluated.
+/// A file and an eval can be opened.
 async function file(viewer) {
   for (const kind of ["file", "eval"]) {
     const [first] = await used(viewer, kind);

@@ -1,9 +1,9 @@
-// Names that were made to do harm are texts, wherever they are shown.
+// Malicious names are always shown as text.
 
 import assert from "node:assert/strict";
 import { test, until } from "./viewer.mjs";
 
-/// Elements that no part of the page makes.
+/// Elements that the page never creates.
 const FOREIGN =
   'img, svg, iframe, object, embed, script:not([src]), [onerror], [onload], link:not([rel="icon"]):not([rel="stylesheet"]), #panel > u, #panel s, a[href^="javascript"]';
 
@@ -16,7 +16,7 @@ const nothingIsInjected = async (viewer, where) => {
   assert.deepEqual(viewer.complaints, [], where);
 };
 
-/// Everything that the page shows as text: of texts, titles and fields.
+/// All text on the page: texts, titles and fields.
 const texts = (viewer) =>
   viewer.page.evaluate(() =>
     [
@@ -36,7 +36,7 @@ await test(async (viewer, { more }) => {
       () => viewer.page.locator("#panel").innerText(),
       (text) => text.trim() !== "",
     );
-    // Lists, and what is behind their rows.
+    // Lists, and the targets of their rows.
     const choices = await viewer.page
       .locator("#panel [role=radio]:not(:disabled)")
       .evaluateAll((buttons) => buttons.map((button) => button.dataset.choice));
@@ -52,7 +52,7 @@ await test(async (viewer, { more }) => {
   }
   await viewer.focus();
   await viewer.press("Escape", "0");
-  // Each name is found, selected, and told of beside the pointer.
+  // Each name can be found and selected, and is shown next to the pointer.
   for (const name of more.names) {
     await viewer.page.locator("#search").fill(name.split("\n")[0].slice(0, 200));
     await viewer.press("Enter");
@@ -69,7 +69,7 @@ await test(async (viewer, { more }) => {
     await viewer.press("Escape", "0");
   }
   const all = seen.join("\n").replace(/\s+/g, " ");
-  // Characters that change the direction of text are seen, and change nothing.
+  // Direction marks are visible and have no effect.
   const shown = (name) => name.replace(/[\u202a-\u202e]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16)}`);
   assert.ok(!/[\u202a-\u202e\u2066-\u2069]/.test(all), "no text turns round what follows it");
   for (const name of more.names)

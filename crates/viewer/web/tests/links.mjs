@@ -1,11 +1,11 @@
-// A link reopens the same view; pictures and further files come and go.
+// Links restore the view; images can be saved; files can be opened and closed.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import { test, until, Viewer } from "./viewer.mjs";
 
-/// What a person sees of the view: the picture, the names on the left, the panel.
+/// The visible state: the picture, the names on the left, the panel.
 async function look(viewer) {
   await viewer.isDrawn();
   return viewer.page.evaluate(() => ({
@@ -38,7 +38,7 @@ async function linkReopens(viewer, browser, what) {
   await other.context.close();
 }
 
-/// A span that is selected, a track that is folded and one that is pinned, and a panel that is filtered.
+/// A selected span, a folded track, a pinned track, and a filtered panel.
 async function linksReopen(viewer, browser) {
   await viewer.selectName("Collide");
   await viewer.press("f");
@@ -69,7 +69,7 @@ async function linksReopen(viewer, browser) {
   await linkReopens(viewer, browser, "a time range");
 }
 
-/// A link that is no link of ours changes nothing.
+/// A foreign link changes nothing.
 async function oddLinksAreHarmless(viewer, browser) {
   const base = viewer.page.url().split("#")[0];
   const odd = [
@@ -98,14 +98,14 @@ async function oddLinksAreHarmless(viewer, browser) {
     const other = await Viewer.open(browser, `${base}#${hash}`, viewer.asked);
     await other.page.locator("#tabs [role=tab]").first().waitFor();
     for (const id of await other.tabs()) await other.panel(id);
-    // The server is asked for a span that is not there, and says so.
+    // The server reports that the requested span does not exist.
     if (hash.includes("99")) await other.excuse("GET", "api/span", 404);
     assert.deepEqual(other.complaints, [], decodeURIComponent(hash === "%" ? "" : hash));
     await other.context.close();
   }
 }
 
-/// A picture in a file: a real one, twice as fine as the timeline, named after what it shows.
+/// A saved image is valid, has twice the resolution of the timeline, and is named after its contents.
 async function pictureIsSaved(viewer) {
   for (const act of [() => viewer.press("e"), () => viewer.page.getByRole("button", { name: "PNG" }).click()]) {
     await viewer.focus();
@@ -177,7 +177,7 @@ async function traceIsClosed(viewer, file) {
   await until("and its spans are", spans, (left) => left > 0 && left < before);
 }
 
-/// Back leads to where the view was before a jump.
+/// Back restores the view before a jump.
 async function backLeadsBack(viewer) {
   await viewer.focus();
   await viewer.press("Escape", "0");
@@ -195,7 +195,7 @@ async function backLeadsBack(viewer) {
   await viewer.linkIs("and Forward the other", ({ panel }) => panel === "stats");
 }
 
-/// A file that is dropped on the page is shown next to the first, and can be moved.
+/// A dropped file is shown next to the first one, and can be moved.
 async function dropIsOpened(viewer, file) {
   const name = path.basename(file);
   await drop(viewer, name, fs.readFileSync(file));

@@ -1,4 +1,4 @@
-// Traces that grow while the page shows them: a program that is watched, and a file that something writes.
+// Live traces: a running program, and a file that is being written.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -16,14 +16,14 @@ function start(program, words, env = {}) {
   return child;
 }
 
-/// Serves something that grows: the address of its page.
+/// Serves a live trace; returns the address of its page.
 async function serve(asked, ...words) {
   const server = start(asked.program, ["view", "--no-open", "--port", "0", ...words]);
   const [first] = await once(server.stdout, "data");
   return String(first).trim();
 }
 
-/// The program that is watched, as soon as it can be.
+/// The running program, as soon as it is ready.
 async function watched({ more }, socket) {
   const [program, ...words] = more.watched;
   const child = start(program, words, { TRACELOOM_WATCHED: socket });
@@ -39,7 +39,7 @@ const live = (viewer) => viewer.page.locator("#live").textContent();
 const follows = (viewer) => viewer.page.locator("#follow").getAttribute("aria-pressed");
 const link = (viewer) => viewer.linkIs("there is a view", ({ to }) => to > 0);
 
-/// The end of the view moves by itself.
+/// The end of the view moves automatically.
 async function grows(viewer) {
   const { to } = await link(viewer);
   await viewer.linkIs("the view follows the end", (link) => link.to > to + 2e8);
@@ -47,7 +47,7 @@ async function grows(viewer) {
 
 /// The view stays where it is, while the trace grows.
 async function stays(viewer, calls) {
-  // The link is written a little later than the view moves.
+  // The link is updated shortly after the view moves.
   const twice = async () => {
     const { to } = await link(viewer);
     await viewer.page.waitForTimeout(500);
@@ -59,7 +59,7 @@ async function stays(viewer, calls) {
   assert.equal((await link(viewer)).to, to);
 }
 
-/// The number of log lines: it grows with the trace.
+/// The number of log lines, which grows with the trace.
 const lines = (viewer) => async () => {
   const text = await viewer.page.locator('#panel [role="status"]').first().textContent();
   return Number(/([\d,]+) lines/.exec(text)?.[1].replaceAll(",", "") ?? -1);
@@ -78,7 +78,7 @@ async function follows_and_pauses(viewer) {
   await viewer.press("l");
   await grows(viewer);
   assert.equal(await live(viewer), "live");
-  // Who moves the view wants to look at something.
+  // Moving the view stops following.
   await viewer.press("w");
   await until(
     "it does not follow",

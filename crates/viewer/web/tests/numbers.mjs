@@ -1,4 +1,4 @@
-// Every panel of a trace: what it shows is what the program prints.
+// Every panel of a trace matches the output of the program.
 
 import assert from "node:assert/strict";
 import * as content from "./panels/content.mjs";

@@ -1,9 +1,9 @@
-// Traces and windows that are not as most: values that are texts, no times at all, hardly any room.
+// Unusual traces and windows: values that are texts, no times, very little space.
 
 import assert from "node:assert/strict";
 import { test, until, Viewer } from "./viewer.mjs";
 
-/// Texts are labels from when they were set on, and the card tells them whole.
+/// Texts are labels from the time when they were set, and the card shows them in full.
 async function texts(viewer) {
   const { page } = viewer;
   const labels = page.locator(".label.text");
@@ -40,7 +40,7 @@ async function texts(viewer) {
     await page.mouse.move(picture.x + picture.width - 40, box.y + box.height / 2);
     await page.locator("#hover").filter({ hasText: name }).filter({ hasText: text }).waitFor();
     assert.equal(await page.locator("#picture").getAttribute("data-under"), "text");
-    // Before it was set it has no value.
+    // Before it was set, it has no value.
     await page.mouse.move(picture.x + 2, box.y + box.height / 2);
     await page.locator("#hover").waitFor({ state: "hidden" });
     // Something is drawn there, and nothing before.
@@ -56,7 +56,7 @@ async function texts(viewer) {
   }
 }
 
-/// Without times there is no axis, and a link reopens the panel all the same.
+/// Without times, there is no axis, but a link still restores the panel.
 async function timeless(viewer, browser) {
   await viewer.page.getByText("Nothing in this trace has a time").waitFor();
   await viewer.panel("flame");

@@ -8,7 +8,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { test, until, Viewer } from "./viewer.mjs";
 
-/// A picture that is larger makes the README slow.
+/// Max size of an image, so that the README loads fast.
 const MOST_BYTES = 200_000;
 
 await test(async (_, asked, browser) => {
@@ -24,7 +24,7 @@ await test(async (_, asked, browser) => {
   );
   await other.page.mouse.move(2, 2);
   await other.isDrawn();
-  // Two frames later everything that was asked for is drawn.
+  // After two frames, everything is drawn.
   await other.page.evaluate(
     () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
   );

@@ -1,9 +1,9 @@
-// Small things that a new user stumbles over: what a key, a click or an empty view leaves behind.
+// Small usability issues for new users: keys, clicks, empty views.
 
 import assert from "node:assert/strict";
 import { test, until } from "./viewer.mjs";
 
-/// Escape leaves the search: the keys that follow are the timeline's again.
+/// Escape leaves the search and returns the focus to the timeline.
 async function searchIsLeft(viewer) {
   const { page } = viewer;
   await viewer.press("/");
@@ -15,7 +15,7 @@ async function searchIsLeft(viewer) {
   assert.equal(await page.locator("#search").inputValue(), "");
 }
 
-/// The card at the pointer goes when the panel says the same, and when a key moves the view away from under it.
+/// The card at the pointer disappears when the panel shows the same, and when a key moves the view.
 async function cardGoes(viewer) {
   const { page } = viewer;
   const card = page.locator("#hover");
@@ -36,7 +36,7 @@ async function cardGoes(viewer) {
   await card.waitFor({ state: "hidden" });
 }
 
-/// A view without spans says where they are, and leads there.
+/// A view without spans links to the nearest spans.
 async function emptyViewLeadsOn(viewer) {
   const { page } = viewer;
   const [{ end }] = viewer.query("select max(ts_ns + dur_ns) as end from spans");
@@ -52,7 +52,7 @@ async function emptyViewLeadsOn(viewer) {
   await viewer.linkIs("a span is in the view", (link) => link.from < end && link.to - link.from < to - from);
 }
 
-/// A double click on a file's heading shows all of this file.
+/// A double click on the heading of a file shows the whole file.
 async function headingZooms(viewer) {
   const [{ first, last }] = viewer.query("select first_ts_ns as first, last_ts_ns as last from traces limit 1");
   await viewer.press("0");
@@ -77,7 +77,7 @@ async function lowWindowHasAll(viewer) {
   await page.setViewportSize({ width: 1280, height: 720 });
 }
 
-/// The example of the SQL panel is answered before somebody asks.
+/// The example of the SQL panel runs automatically.
 async function exampleIsAnswered(viewer) {
   const panel = await viewer.panel("sql");
   await panel.getByText(/\d+ rows? in /).waitFor();

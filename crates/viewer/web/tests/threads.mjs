@@ -1,9 +1,9 @@
-// A trace of very many threads: found by name, walked by keys, folded at once, and never more of them than are seen.
+// A trace with very many threads: search, keyboard navigation, folding, and virtual labels.
 
 import assert from "node:assert/strict";
 import { test, until } from "./viewer.mjs";
 
-/// Whether a heading is in sight.
+/// Whether a heading is visible.
 async function isSeen(viewer, name) {
   const label = viewer.page.locator(".label.head").filter({ hasText: new RegExp(`^▾${name}(\\D|$)`) });
   if ((await label.count()) === 0) return false;
@@ -13,7 +13,7 @@ async function isSeen(viewer, name) {
 
 const sees = (viewer, name) => until(`${name} is in sight`, () => isSeen(viewer, name), Boolean);
 
-/// The names beside the picture are where the picture has their tracks.
+/// The names are at the same height as their tracks in the picture.
 async function labelsAreInPlace(viewer) {
   assert.equal(await viewer.page.locator("#labels").evaluate((labels) => labels.scrollTop), 0);
   const { scroll } = await viewer.linkIs("the link has the place", (link) => link.scroll !== undefined);
@@ -31,7 +31,7 @@ async function threadsAreFound(viewer, threads) {
   await viewer.press("Enter");
   await sees(viewer, `worker ${threads - 1}`);
   assert.ok((await page.locator(".label.found").textContent()).includes(`worker ${threads - 1}`));
-  // Several are walked through, there and back, as spans are.
+  // Several matches can be stepped through in both directions, like spans.
   await page.locator("#search").fill(`worker ${threads / 2 - 1}`);
   await viewer.press("Enter");
   await sees(viewer, `worker ${threads / 2 - 1}`);
@@ -58,7 +58,7 @@ async function keysWalk(viewer) {
   await viewer.press("Enter");
   await viewer.linkIs("Enter folds", ({ folded }) => folded.join() === "21");
   await viewer.press("Enter");
-  // The browser's own way from heading to heading brings them into sight as well.
+  // Tab also scrolls headings into view.
   for (let at = 0; at < 60; at++) await viewer.press("Tab");
   const name = (await focused()).replace(/^▾/, "");
   assert.match(name, /worker|[☆↑↓×]/);

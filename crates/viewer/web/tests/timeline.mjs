@@ -121,7 +121,7 @@ async function searchFinds(viewer) {
   );
 }
 
-/// A span that is selected leaves what is inside it as strong as before.
+/// The contents of a selected span keep their color.
 async function childrenStayStrong(viewer) {
   await viewer.selectName("Frame");
   await viewer.press("n", "f");
@@ -135,7 +135,7 @@ async function childrenStayStrong(viewer) {
     });
   };
   await viewer.page.locator("#panel strong").filter({ hasText: "Frame" }).first().waitFor();
-  // Finer bars may come after the first picture.
+  // Finer bars may arrive after the first picture.
   const still = async () => {
     const same = ([one, other]) => one.length === other.length && one.every((part, at) => part === other[at]);
     return (await until("the picture stays", async () => [await picture(), await picture()], same))[0];
@@ -148,7 +148,7 @@ async function childrenStayStrong(viewer) {
   assert.ok(changed < plain.length / 200, `${changed} of ${plain.length} parts of pixels changed`);
 }
 
-/// Keys that are pressed faster than the server answers lead to the same place.
+/// Keys that are pressed faster than the server answers have the same effect.
 async function keysMayBeFast(viewer) {
   const spans = viewer.query("select ts_ns, dur_ns from spans where name = 'Collide' order by ts_ns limit 4");
   await viewer.selectName("Collide");
@@ -168,7 +168,7 @@ async function keysMayBeFast(viewer) {
   await viewer.press("Escape");
 }
 
-/// The page is dark where the system is, until somebody chooses.
+/// The page follows the system theme until the user chooses one.
 async function themeFollows(viewer) {
   const theme = viewer.page.locator("html");
   const is = (wanted) =>
@@ -201,7 +201,7 @@ async function gotoMoves(viewer) {
   await dialog.waitFor({ state: "hidden" });
 }
 
-/// A box of time and tracks, by shift and by the ruler, with the totals that the program counts.
+/// A box of time and tracks, with shift and on the ruler, with the same totals as the program.
 async function boxSelects(viewer) {
   await viewer.press("0");
   await viewer.linkIs("everything is shown", ({ from }) => from <= 0);
@@ -236,7 +236,7 @@ async function boxSelects(viewer) {
   await viewer.linkIs("Escape clears it", ({ range, tracks }) => range === null && tracks === null);
 }
 
-/// The card beside the pointer, and a click: both tell what the tables hold.
+/// The card next to the pointer and a click both show the data of the tables.
 async function spansAreUnderThePointer(viewer) {
   const [span] = viewer.query("select ts_ns, dur_ns, self_ns from spans where name = 'Collide' order by ts_ns limit 1");
   const named = viewer.cli("stats", "--json", "--name", "Collide", viewer.asked.files[0]).spans[0];

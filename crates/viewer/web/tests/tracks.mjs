@@ -1,4 +1,4 @@
-// Tracks that are folded, pinned, hidden and moved, and everything around the timeline.
+// Folding, pinning, hiding and moving tracks, and the controls around the timeline.
 
 import assert from "node:assert/strict";
 import { test, until } from "./viewer.mjs";
@@ -134,7 +134,7 @@ async function themeChanges(viewer) {
   await until("the button changes it back", theme, (now) => now === before);
 }
 
-/// All that can be pressed is reached by Tab, and where it is can be seen.
+/// All controls can be reached with Tab, and the focus is visible.
 async function focusIsSeen(viewer) {
   await viewer.page.evaluate(() => document.activeElement?.blur());
   const seen = new Set();

@@ -1,9 +1,9 @@
-// What a person is told where something is wrong.
+// Error messages.
 
 import assert from "node:assert/strict";
 import { test, until, Viewer } from "./viewer.mjs";
 
-/// Without the token of this run there is nothing but one sentence that helps.
+/// Without the token of this run, the page shows only one helpful sentence.
 async function wrongTokenIsExplained(viewer, browser) {
   const { url } = viewer.asked;
   for (const address of [url.replace(/token=.*/, "token=0123456789abcdef"), url.replace(/\?.*/, "")]) {
@@ -16,7 +16,7 @@ async function wrongTokenIsExplained(viewer, browser) {
   }
 }
 
-/// What could be read is shown, and what could not is said.
+/// Readable data is shown, and problems are reported.
 async function damageIsTold(viewer, { damaged, broken }) {
   const findings = viewer.cli("check", "--json", damaged).finding_counts;
   assert.ok(Object.keys(findings).length > 0, "the file is damaged");
@@ -64,7 +64,7 @@ async function axisCoversEverything(viewer, { damaged }) {
   await toast.waitFor({ state: "detached" });
 }
 
-/// A server that ended is noticed; what is shown stays.
+/// A stopped server is noticed; the contents stay.
 async function endIsNoticed(viewer) {
   await viewer.context.route("**/api/**", (route) => route.abort("connectionrefused"));
   await viewer.page.getByRole("alert").filter({ hasText: "The server has stopped" }).waitFor();

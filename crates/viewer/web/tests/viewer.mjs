@@ -1,4 +1,4 @@
-// The page as a person uses it, for the tests.
+// Drives the page like a user, for the tests.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -7,7 +7,7 @@ import { main, until, visit } from "../../../testkit/browser/browser.mjs";
 
 export { until };
 
-/// Runs a test: the page on what the server shows, which must complain of nothing.
+/// Runs a test on the page of a server; the page must not report errors.
 export function test(work) {
   return main(async (browser, asked) => {
     const viewer = await Viewer.open(browser, asked.url, asked);
@@ -21,7 +21,7 @@ export class Viewer {
     Object.assign(this, { page, context, complaints, asked, pardons });
   }
 
-  /// A tab of its own, in a fresh profile; an empty one shows no trace.
+  /// A new tab in a fresh profile; an empty one shows no trace.
   static async open(browser, url, asked, { isEmpty = false, ...options } = {}) {
     const pardons = [];
     const { context, complaints } = await visit(browser, {
@@ -39,12 +39,12 @@ export class Viewer {
     await this.page.locator('#picture[data-drawn="true"]').waitFor();
   }
 
-  /// What the address says of the view: a link to it.
+  /// The link to the view in the URL.
   link() {
     return this.page.evaluate(() => (location.hash ? JSON.parse(decodeURIComponent(location.hash.slice(1))) : null));
   }
 
-  /// Asks the server as the page does.
+  /// Sends a request to the server, as the page does.
   ask(path, query = {}) {
     const address = `api/${path}?${new URLSearchParams(query)}`;
     return this.page.evaluate(async (address) => {
@@ -53,17 +53,17 @@ export class Viewer {
     }, address);
   }
 
-  /// What the server says of the traces and tracks.
+  /// The traces and tracks from the server.
   state() {
     return this.ask("state");
   }
 
-  /// What the server says of a span.
+  /// A span from the server.
   span(place) {
     return this.ask("span", place);
   }
 
-  /// Waits until the link says what it should.
+  /// Waits until the link satisfies a condition.
   linkIs(what, isRight) {
     return until(
       what,
@@ -72,7 +72,7 @@ export class Viewer {
     );
   }
 
-  /// Does something that moves the view, and gives where it was and where it is.
+  /// Runs an action that moves the view; returns the view before and after.
   async moves(what, act, isRight) {
     const before = await this.link();
     await act();
@@ -84,11 +84,11 @@ export class Viewer {
     for (const key of keys) await this.page.keyboard.press(key);
   }
 
-  /// Takes back complaints about a question that the test wanted to fail, now and from now on: just this method and path,
-  /// and just this status, or this reason where there was no answer. There has to be one.
+  /// Ignores errors of a request that the test expects to fail, now and later: only this method and path, and only this
+  /// status, or this reason if there was no answer. There must be one.
   async excuse(method, path, status) {
     const told = typeof status === "number" ? `answered ${status}` : `failed: ${status}`;
-    // The browser says it again, without the method.
+    // The browser reports it again, without the method.
     const again = typeof status === "number" ? `the server responded with a status of ${status} ` : status;
     const isOwn = (url) => url !== undefined && new URL(url).pathname === `/${path}`;
     const isFailure = (text) => text.startsWith(`${method} `) && text.endsWith(` ${told}`) && isOwn(text.split(" ")[1]);
@@ -107,12 +107,12 @@ export class Viewer {
     );
   }
 
-  /// Gives the keys to the timeline.
+  /// Gives the focus to the timeline.
   focus() {
     return this.page.locator("#picture").focus();
   }
 
-  /// Presses the button at one point and lets go at another.
+  /// Drags from one point to another.
   async drag(from, to) {
     await this.page.mouse.move(...from);
     await this.page.mouse.down();
@@ -120,7 +120,7 @@ export class Viewer {
     await this.page.mouse.up();
   }
 
-  /// Moves the pointer to a bar of a name at a time; `pointer` is then where it is.
+  /// Moves the pointer to a bar of a name at a time; `pointer` is then its position.
   async point(name, ns) {
     const { from, to } = await this.link();
     const box = await this.page.locator("#picture").boundingBox();
@@ -133,7 +133,7 @@ export class Viewer {
     assert.fail(`no bar of ${name} is at ${ns}`);
   }
 
-  /// The panels that there are.
+  /// The available panels.
   tabs() {
     return this.page.locator("#tabs [role=tab]").evaluateAll((tabs) => tabs.map((tab) => tab.dataset.panel));
   }
@@ -146,13 +146,13 @@ export class Viewer {
     return this.page.locator("#panel");
   }
 
-  /// Selects the first span of a name, by the search.
+  /// Selects the first span of a name through the search.
   async selectName(name) {
     await this.focus();
     await this.press("w", "Escape", "0");
     await this.linkIs("nothing is selected", (link) => link.name === null && link.place === null);
     await this.page.locator("#search").fill(name);
-    // A page without a server is told by its worker.
+    // A page without a server gets the answer from its worker.
     const isAlone = this.asked.more.folder !== undefined;
     const told = isAlone || this.page.waitForResponse((response) => response.url().includes("/api/span?"));
     await this.press("Enter");
@@ -162,7 +162,7 @@ export class Viewer {
     await this.focus();
   }
 
-  /// Saves a table of the panel and reads it: one object a row, by column.
+  /// Saves a table of the panel and reads it: one object per row, by column.
   async csv(within = this.page.locator("#panel")) {
     const saved = this.page.waitForEvent("download");
     await within.getByRole("button", { name: "CSV" }).first().click();
@@ -170,7 +170,7 @@ export class Viewer {
     return rows.map((row) => Object.fromEntries(row.map((cell, at) => [titles[at], cell])));
   }
 
-  /// The rows of a table that are in sight: one object a row, by column.
+  /// The visible rows of a table: one object per row, by column.
   rows(within = this.page.locator("#panel")) {
     return within
       .locator("table")
@@ -187,13 +187,13 @@ export class Viewer {
     return until(what, () => this.rows(within).catch(() => []), isRight);
   }
 
-  /// Presses one of the buttons of which one is pressed.
+  /// Presses a button of a switch.
   async choose(id) {
     await this.page.locator(`#panel [data-choice="${id}"]`).first().click();
     await this.page.locator(`#panel [data-choice="${id}"][aria-checked="true"]`).first().waitFor();
   }
 
-  /// Terms and what is said of them.
+  /// Terms and their descriptions.
   facts(selector) {
     return this.page
       .locator(selector)
@@ -208,12 +208,12 @@ export class Viewer {
       );
   }
 
-  /// What the program prints: one JSON object.
+  /// The output of the program: one JSON object.
   cli(...words) {
     return JSON.parse(this.print(...words));
   }
 
-  /// What the program answers to a question: one object a row.
+  /// The result of a query by the program: one object per row.
   query(sql, files = this.asked.files) {
     const out = this.print("query", "--format", "json", ...files, sql).trim();
     return out === "" ? [] : out.split("\n").map((line) => JSON.parse(line));
@@ -221,7 +221,7 @@ export class Viewer {
 
   print(...words) {
     const { stdout, stderr, status } = spawnSync(this.asked.program, words, { encoding: "utf8", maxBuffer: 1 << 28 });
-    // 1 tells that something is wrong with the trace, which is printed all the same.
+    // Exit code 1 means that the trace has problems; the output is still complete.
     assert.ok(status === 0 || (status === 1 && stdout !== ""), `${words.join(" ")}: ${stderr}`);
     return stdout;
   }
@@ -243,7 +243,7 @@ const UNITS = {
   "": 1,
 };
 
-/// Whether a text such as `48.92 µs` is what a number looks like, to the last digit that it has.
+/// Whether a text such as `48.92 µs` shows a number, to the last digit of the text.
 export function isShown(text, value) {
   const [, sign, whole, part = "", unit] =
     /^([-−]?)([\d,]+)(?:\.(\d+))?\s*(ns|µs|ms|s|min|h|d|B|kB|MB|GB|%|)$/.exec(text.trim()) ?? [];

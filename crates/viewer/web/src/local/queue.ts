@@ -21,7 +21,7 @@ export class Queue<T extends { path: string; isOver(): boolean }> {
     this.waiting.push(one);
   }
 
-  /** The next one that somebody still waits for: the first quick one, or else the first. */
+  /** The next request that still has a waiter: the first fast one, or else the first one. */
   take(): T | undefined {
     for (let at = this.waiting.length - 1; at >= 0; at--) {
       if (this.waiting[at]?.isOver()) this.waiting.splice(at, 1);

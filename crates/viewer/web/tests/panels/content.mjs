@@ -1,11 +1,11 @@
-// Panels of what a trace holds: log, source, memory, questions and findings.
+// Panels with the contents of a trace: log, source, memory, SQL and findings.
 
 import assert from "node:assert/strict";
 import { isShown, shows, until } from "../viewer.mjs";
 
 const withCommas = (number) => number.toLocaleString("en-US");
 
-/// The lines of the log that are in sight: level, text.
+/// The visible lines of the log: level, text.
 const loglines = (viewer) =>
   viewer.page.locator("#panel .logline").evaluateAll((lines) =>
     lines
@@ -18,7 +18,7 @@ const loglines = (viewer) =>
       ]),
   );
 
-/// As many lines as the program prints, of the same levels and texts, through the same filters.
+/// The same number of lines, levels and texts as in the output of the program, with the same filters.
 export async function log(viewer) {
   const { page, asked } = viewer;
   const printed = (...words) =>
@@ -99,7 +99,7 @@ async function logIsWalked(viewer) {
   if (ts !== null) await viewer.linkIs("Enter shows its time", ({ from, to }) => from <= ts && ts <= to);
 }
 
-/// Files, lines and subs with what each cost.
+/// Files, lines and subs with their costs.
 export async function source(viewer) {
   const { page, asked } = viewer;
   const isProfile = /nytprof/.test(viewer.cli("info", "--json", asked.files[0]).format);
@@ -159,7 +159,7 @@ async function linesAreShown(viewer, name, lines, text) {
   await until(`the lines of ${name} are those of the program`, shown, isRight);
 }
 
-/// Places that rows name, where there is no source.
+/// Places that occur in rows, if there is no source.
 async function placesAreListed(viewer, files) {
   const places = viewer.query(
     "select count(*) n from (select file from spans union all select file from logs) where file is not null",
@@ -218,7 +218,7 @@ export async function memory(viewer) {
   await page.locator("#panel .aside .stack li").first().filter({ hasText: innermost.function }).waitFor();
 }
 
-/// A question, its rows, where they lead, and one that is wrong.
+/// A query, its rows, their links, and an invalid query.
 export async function sql(viewer) {
   const { page } = viewer;
   const box = page.getByLabel("SQL query");
@@ -250,7 +250,7 @@ export async function sql(viewer) {
       ([first]) => first && Object.keys(first).join() === Object.keys(rows[0]).join(),
     );
     const cells = (row) => Object.values(row).map(String);
-    // A number of the program's JSON may have more digits than a number of this language: names and times have not.
+    // Numbers in the program's JSON may exceed the precision of JavaScript, but names and times do not.
     const kept = (row) => cells({ ...row, trace_id: "" });
     assert.deepEqual(saved.map(kept), rows.map(kept), text);
   }
@@ -272,7 +272,7 @@ export async function sql(viewer) {
     .waitFor();
 }
 
-/// What is wrong, and what is worth a look.
+/// Problems and advice.
 export async function findings(viewer) {
   const { page, asked } = viewer;
   const counts = viewer.cli("check", "--json", asked.files[0]).finding_counts;
@@ -297,7 +297,7 @@ export async function findings(viewer) {
   );
 }
 
-/// What there is, before anything is selected.
+/// The open traces, before anything is selected.
 export async function selection(viewer) {
   const [rows] = viewer.query(
     "select (select count(*) from spans) spans, (select count(*) from events) events, (select count(*) from logs) logs",
@@ -318,7 +318,7 @@ export async function selection(viewer) {
   }
 }
 
-/// What matters first, as `summary` has it.
+/// The overview, as in `summary`.
 export async function overview(viewer) {
   const { page, asked } = viewer;
   const summary = viewer.cli("summary", "--json", asked.files[0]);

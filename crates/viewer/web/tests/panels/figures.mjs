@@ -1,9 +1,9 @@
-// Panels of figures: what they show is what the program counts.
+// Panels with figures, which match the output of the program.
 
 import assert from "node:assert/strict";
 import { isShown, shows, until } from "../viewer.mjs";
 
-/// Lists of the statistics: the columns of a saved table, and what the program calls them.
+/// Lists of the statistics: the columns of a saved table, and their names in the program.
 const LISTS = {
   spans: {
     Calls: "calls",
@@ -33,14 +33,14 @@ const LISTS = {
   threads: { Tid: "tid", Spans: "spans", busy_ns: "busy_ns" },
 };
 
-/// Both as lines of text, in one order: names may be there twice.
+/// Both as sorted lines of text, because names may occur twice.
 const sorted = (rows) => rows.map((row) => JSON.stringify(row)).sort();
 
-/// Every figure of every list, and what is in sight of it.
+/// Every figure of every list, and the visible rows.
 export async function stats(viewer) {
   const { page, asked } = viewer;
   const expected = viewer.cli("stats", "--json", ...asked.files);
-  // Threads that did nothing say nothing.
+  // Threads without activity are not listed.
   expected.threads = expected.threads.filter((row) => row.spans + row.switches > 0);
   const panel = page.locator("#panel");
   const lists = Object.keys(LISTS).filter((list) => expected[list].length > 0);
@@ -104,7 +104,7 @@ async function statsAreWalked(viewer, spans) {
   await head.click();
 }
 
-/// The stacks of a folded file as a tree: total and own weight, and children by name.
+/// The stacks of a folded file as a tree: total and self weight, and children by name.
 function foldedTree(folded) {
   const root = { total: 0, own: 0, children: new Map() };
   for (const line of folded.trim().split("\n").filter(Boolean)) {
@@ -122,7 +122,7 @@ function foldedTree(folded) {
   return root;
 }
 
-/// The same of a profiler that added up calls itself, where each sub has one caller.
+/// The same for a profiler that recorded only sums of calls, if each sub has one caller.
 function callTree(subs, weight) {
   const node = (name) => {
     const sub = subs.find((sub) => sub.name === name);
@@ -143,7 +143,7 @@ function callTree(subs, weight) {
   );
 }
 
-/// Rows by their path, the names from the outermost on.
+/// Rows by path, outermost name first.
 function byPath(rows) {
   const path = [];
   return new Map(
@@ -154,7 +154,7 @@ function byPath(rows) {
   );
 }
 
-/// Both directions, opened by keys: every row is one that the program prints, and a focus narrows them down.
+/// Both directions, opened by keys: every row is in the output of the program, and a focus narrows them down.
 export async function tree(viewer) {
   const { page, asked } = viewer;
   const item = page.locator("#panel [role=treeitem]");
@@ -194,7 +194,7 @@ export async function tree(viewer) {
   await page.locator(`#panel [data-shows="${weight} top 0"]`).waitFor();
 }
 
-/// The worst frames are the longest spans of their name; a row leads to its frame.
+/// The slowest frames are the longest spans of their name; a row links to its frame.
 export async function frames(viewer) {
   const { page } = viewer;
   await page.locator("#panel [data-frames]").waitFor();
@@ -216,13 +216,13 @@ export async function frames(viewer) {
   await viewer.press("Escape", "0");
 }
 
-/// From the root along the first children: the card tells what the program adds up.
+/// From the root along the first children: the card shows the same sums as the program.
 export async function flame(viewer) {
   const { page, asked } = viewer;
   const weights = await page
     .locator('#panel [aria-label="Width"] button:not(:disabled)')
     .evaluateAll((buttons) => buttons.map((button) => button.dataset.choice));
-  // What was alive at a selected time is checked with the memory.
+  // Live memory at a selected time is checked with the memory panel.
   if (weights.at(-1) === "alive") weights.pop();
   assert.ok(weights.length > 0, "there is something to draw");
   const hasStacks =
@@ -306,7 +306,7 @@ export async function histogram(viewer) {
   await viewer.press("Escape", "0");
 }
 
-/// What is declared, by name: files are, too.
+/// Declarations by name, including files.
 export async function definitions(viewer) {
   const rows = viewer.query("select name from definitions union all select name from files");
   await viewer.rowsAre("the declarations are there", (shown) => shown.length > 0);
