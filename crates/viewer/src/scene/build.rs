@@ -13,25 +13,25 @@ use traceloom_passes::{AllocationChanges, MemoryCurve, Translation, Words};
 
 use super::{Counter, Link, Point, Scene, Series, TraceInfo, Track, Values, logs::LogSite};
 
-/// Spans that do not nest with each other have lanes of their own.
+/// Spans that do not nest with each other have separate lanes.
 pub(crate) const NESTED: u8 = 0;
 pub(crate) const FRAME: u8 = 1;
 pub(crate) const RANGE: u8 = 2;
 
-/// Spans that lie deeper share the last lane: a stack that nobody can look at needs no rows of its own.
+/// Max depth of lanes; deeper spans share the last lane, because nobody can look at such deep stacks.
 const MAX_DEPTH: u32 = 1_023;
 
-/// Threads of a trace that have a track of their own; the others share the last one.
+/// Max number of threads of a trace with separate tracks; the others share the last one.
 const MAX_TRACKS: usize = 4_096;
-/// Series of a trace that have a chart of their own; the others share one.
+/// Max number of series of a trace with separate charts; the others share one.
 const MAX_SERIES: usize = 4_096;
-/// Lanes of a trace, about: the more tracks, the fewer levels each of them shows.
+/// Approximate max number of lanes of a trace; with more tracks, each shows fewer levels.
 const MAX_LANES: usize = 1 << 16;
 
-/// Bytes of our own memory to put changes of memory in order; beyond them, neighboring changes are put together.
+/// Memory limit for sorting memory changes, in bytes; beyond it, neighboring changes are merged.
 const MEMORY_BYTES: usize = 64 << 20;
 
-/// A sink that fills the scene, batch by batch, so that a picture can be drawn at any time.
+/// A sink that fills the scene batch by batch, so that it can be drawn at any time.
 pub(crate) struct Builder {
     scene: Arc<RwLock<Scene>>,
     trace: u32,
@@ -40,7 +40,7 @@ pub(crate) struct Builder {
     shared_track: Option<u32>,
     processes: HashMap<i64, String>,
     counters: HashMap<SeriesKey, usize>,
-    /// The numbers and the texts that share a counter because there are too many series.
+    /// The counters for numbers and texts that series share if there are too many.
     shared_counters: [Option<SharedCounter>; 2],
     span_names: Translation,
     span_categories: Words<SpanCategory>,
@@ -50,7 +50,7 @@ pub(crate) struct Builder {
     levels: Translation,
     files: Translation,
     log_sites: LogSites,
-    /// Log lines so far.
+    /// Number of log lines so far.
     log_lines: i64,
     memory: MemoryCurve,
 }
@@ -78,23 +78,23 @@ impl Builder {
         }
     }
 
-    /// The trace is read from its start again, after everything of it was forgotten.
+    /// Called when the trace is read from its start again, after its data was dropped.
     pub(crate) fn restart(&mut self) {
         (self.log_sites, self.log_lines) = (LogSites::default(), 0);
         self.memory = MemoryCurve::new(MEMORY_BYTES);
     }
 
-    /// After the last batch.
+    /// Called after the last batch.
     pub(crate) fn finish(mut self) {
         self.arrange();
     }
 
-    /// Puts everything in order that came so far.
+    /// Sorts everything that arrived so far.
     pub(crate) fn arrange(&mut self) {
         let memory = series_of(&self.memory);
         let Ok(mut scene) = self.scene.write() else { return };
         if scene.is_closed(self.trace) {
-            // Batches came in after the user closed the trace.
+            // Batches arrived after the user closed the trace.
             return scene.close(self.trace);
         }
         scene.lanes.close();
@@ -117,7 +117,7 @@ impl Builder {
         scene.revision += 1;
     }
 
-    /// The track of a thread; a row that names it may come later.
+    /// The track of a thread; the row with its name may come later.
     fn track(&mut self, scene: &mut Scene, thread_id: i64) -> u32 {
         if let Some(track) = self.tracks.get(&thread_id) {
             return *track;
@@ -139,7 +139,7 @@ impl Builder {
         number
     }
 
-    /// The deepest level of spans that has a lane of its own.
+    /// The deepest level of spans with a separate lane.
     fn max_depth(&self) -> u32 {
         ((MAX_LANES / self.tracks.len().max(1)) as u32).min(MAX_DEPTH)
     }
@@ -269,7 +269,7 @@ impl Builder {
         extend(scene, self.trace, rows.ts_ns.values(), |_| None);
     }
 
-    /// The counter of series that have none of their own.
+    /// The counter of series without a separate one.
     fn shared_counter(&mut self, scene: &mut Scene, key: &SeriesKey) -> usize {
         let shared = self.shared_counters[usize::from(key.is_text)].get_or_insert_with(|| {
             let (name, values) = (scene.names.number(""), Values::new(key.is_text));
@@ -337,7 +337,7 @@ impl Builder {
     }
 }
 
-/// What makes values one series.
+/// The key of a series of values.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 struct SeriesKey {
     thread: Option<i64>,
@@ -347,7 +347,7 @@ struct SeriesKey {
     is_text: bool,
 }
 
-/// A counter that series share.
+/// A counter that several series share.
 #[derive(Debug)]
 struct SharedCounter {
     number: usize,
@@ -364,17 +364,17 @@ select! { struct LogRow of logs { id, ts_ns, level_name, file, line, message, de
 select! { struct SwitchRow of switches { ts_ns, dur_ns, thread_id, target_tid, name } }
 select! { struct LinkRow of links { from_span_id, to_span_id, ts_ns } }
 select! { struct DefinitionRow of definitions { file } }
-// Only whether there are any matters, and how many.
+// Only their number matters.
 select! { struct AnyCall of calls { id } }
 select! { struct AnyFile of files { id } }
 select! { struct AnyFinding of findings { id } }
 select! { struct AnyLine of line_times { id } }
 
-/// Sites by what lines of them share.
+/// Sites by the data that their lines share.
 #[derive(Debug, Default)]
 struct LogSites {
     numbers: HashMap<LogSite, u32>,
-    /// The site that was last looked up for each remainder of a definition: mostly the right one.
+    /// Cache of the last site by hash of the definition; usually a hit.
     recent: Vec<u32>,
 }
 
@@ -395,13 +395,13 @@ impl LogSites {
     }
 }
 
-/// Whether events of a category make up frames, ranges, arrows or arguments.
+/// Whether events of a category are part of frames, ranges, arrows or arguments.
 fn is_seen_otherwise(category: Option<EventCategory>) -> bool {
     use EventCategory::{Append, Flow, Frame, Leave, Range};
     matches!(category, Some(Append | Flow | Frame | Leave | Range))
 }
 
-/// Memory in use over time, with the extremes between steps; none if none was ever taken.
+/// Memory in use over time, with the extremes between steps; `None` if there are no allocations.
 fn series_of(curve: &MemoryCurve) -> Option<Series> {
     let (mut series, mut used_bytes) = (Series::default(), 0);
     for step in curve.steps() {
@@ -417,7 +417,7 @@ fn series_of(curve: &MemoryCurve) -> Option<Series> {
     (series.len() > 0).then_some(series)
 }
 
-/// Notes what a trace holds.
+/// Records the contents of a trace.
 fn describe(trace: &mut TraceInfo, table: Table, batch: &RecordBatch) -> traceloom_core::Result<()> {
     if batch.num_rows() == 0 {
         return Ok(());
@@ -435,7 +435,7 @@ fn describe(trace: &mut TraceInfo, table: Table, batch: &RecordBatch) -> tracelo
     Ok(())
 }
 
-/// The trace reaches over these times too.
+/// Extends the time range of the trace.
 fn extend(scene: &mut Scene, trace: u32, begins: &[i64], dur: impl Fn(usize) -> Option<i64>) {
     let Some(trace) = scene.traces.get_mut(trace as usize) else { return };
     for (row, begin) in begins.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The compact form of traces that pictures are drawn from.
+//! The compact form of traces for drawing.
 
 mod arrows;
 mod build;
@@ -30,7 +30,7 @@ pub(crate) use self::{
     texts::TextReader,
 };
 
-/// All traces that are shown, on one axis.
+/// All open traces, on one axis.
 #[derive(Debug, Default)]
 pub(crate) struct Scene {
     pub(crate) traces: Vec<TraceInfo>,
@@ -41,9 +41,9 @@ pub(crate) struct Scene {
     pub(crate) counters: Vec<Counter>,
     pub(crate) logs: Logs,
     pub(crate) links: Vec<Link>,
-    /// The links whose ends are known.
+    /// Links whose ends are known.
     pub(crate) arrows: Arrows,
-    /// Grows with every change, so that the page knows when to ask again.
+    /// Incremented with every change, so that the page knows when to poll again.
     pub(crate) revision: u64,
 }
 
@@ -56,29 +56,29 @@ pub(crate) struct TraceInfo {
     pub(crate) trace_id: u64,
     pub(crate) bytes: u64,
     pub(crate) clock: String,
-    /// What decides where it lies on the axis, besides its first and last time.
+    /// The facts that determine its position on the axis, besides its first and last time.
     pub(crate) facts: TraceFacts,
     pub(crate) first_ns: i64,
     pub(crate) last_ns: i64,
-    /// Added to every time, so that several traces meet on one axis.
+    /// Offset added to every time, so that several traces are aligned on one axis.
     pub(crate) offset_ns: i64,
-    /// The time of day of its origin, from itself or from a trace that shares its counter.
+    /// The Unix time of its origin, from this trace or from a trace that shares its counter.
     pub(crate) unix_origin_ns: Option<i64>,
     pub(crate) findings: u64,
     pub(crate) contents: Contents,
     /// Whether the ids of its log lines are their numbers, from 0 on.
     pub(crate) has_numbered_logs: bool,
-    /// Log lines that are in the file only.
+    /// Number of log lines that are only in the file.
     pub(crate) forgotten_logs: usize,
-    /// Memory in use over time, where the trace has allocations.
+    /// Memory in use over time, if the trace has allocations.
     pub(crate) memory: Option<Series>,
     pub(crate) state: LoadState,
-    /// For a trace that is, or was, shown as it grows.
+    /// For a trace that is or was live.
     pub(crate) live: Option<Live>,
 }
 
 impl TraceInfo {
-    /// A trace of which nothing is known yet.
+    /// A trace that is not loaded yet.
     pub(crate) fn loading(path: &Path) -> Self {
         Self {
             path: path.to_owned(),
@@ -110,12 +110,12 @@ impl TraceInfo {
     }
 }
 
-/// What a trace holds, so that nothing has to know its format.
+/// The contents of a trace, independent of its format.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Contents {
-    /// The tables that have rows, a bit for each.
+    /// The tables that have rows, one bit each.
     tables: u64,
-    /// Whether rows name files of source code.
+    /// Whether rows refer to source files.
     pub(crate) has_source: bool,
 }
 
@@ -125,32 +125,32 @@ impl Contents {
         self.tables & (1 << table as u32) != 0
     }
 
-    /// A table has rows.
+    /// Records that a table has rows.
     pub(crate) fn add(&mut self, table: Table) {
         self.tables |= 1 << table as u32;
     }
 
-    /// What two traces hold together.
+    /// The combined contents of two traces.
     #[cfg(feature = "sql")]
     pub(crate) fn and(self, other: Self) -> Self {
         Self { tables: self.tables | other.tables, has_source: self.has_source || other.has_source }
     }
 }
 
-/// How far loading is.
+/// The state of loading.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum LoadState {
-    /// Closed by the user: its number stays, so that those of the others do.
+    /// Closed by the user; its number is not reused, so that the other numbers stay the same.
     Closed,
     Failed(String),
-    /// Still written, and shown as it grows.
+    /// Still being written, and shown live.
     Live,
     Loading,
     Ready,
 }
 
 impl LoadState {
-    /// Whether more may come.
+    /// Whether more data may arrive.
     pub(crate) fn is_unfinished(&self) -> bool {
         matches!(self, Self::Live | Self::Loading)
     }
@@ -161,22 +161,22 @@ impl LoadState {
 pub(crate) struct Track {
     pub(crate) trace: u32,
     pub(crate) thread_id: i64,
-    /// Other threads that share the track.
+    /// Number of other threads that share the track.
     pub(crate) more_threads: Vec<i64>,
     pub(crate) tid: Option<u64>,
     pub(crate) process: String,
     pub(crate) name: String,
     pub(crate) kind: String,
     pub(crate) spans: u64,
-    /// When its first span begins.
+    /// Start of its first span.
     pub(crate) first_ns: Option<i64>,
     /// Time inside its outermost spans.
     pub(crate) busy_ns: i64,
     /// Events that are drawn.
     pub(crate) events: Points,
-    /// Events that a person set: apart, so that no other hides them.
+    /// Events that a person set, kept separately so that no other event hides them.
     pub(crate) bookmarks: Points,
-    /// Events that are seen as something else: a frame, a range, an arrow, an argument.
+    /// Events that are shown as something else: a frame, a range, an arrow, an argument.
     pub(crate) unseen_events: u64,
     pub(crate) switches: Lane,
     /// What ran instead, by the number of the switch.
@@ -184,7 +184,7 @@ pub(crate) struct Track {
 }
 
 impl Track {
-    /// A track with nothing on it yet.
+    /// An empty track.
     pub(crate) fn new(trace: u32, thread_id: i64) -> Self {
         Self {
             trace,
@@ -205,7 +205,7 @@ impl Track {
         }
     }
 
-    /// One more thread shares the track, which then has the name of none.
+    /// Adds a thread to the track, which then has no name.
     pub(crate) fn share(&mut self, thread_id: i64) {
         self.more_threads.push(thread_id);
         self.tid = None;
@@ -213,7 +213,7 @@ impl Track {
         self.kind.clear();
     }
 
-    /// The events that are drawn, and those that a person set.
+    /// The drawn events, and the events that a person set.
     pub(crate) fn points(&self) -> [&Points; 2] {
         [&self.events, &self.bookmarks]
     }
@@ -231,12 +231,12 @@ pub(crate) struct Counter {
     pub(crate) track: Option<u32>,
     pub(crate) name: u32,
     pub(crate) value_id: Option<u64>,
-    /// How many series share it; mostly 1.
+    /// Number of series that share it; usually 1.
     pub(crate) series: usize,
     pub(crate) values: Values,
 }
 
-/// Numbers make a chart, texts make labels.
+/// Numbers are drawn as a chart, texts as labels.
 #[derive(Debug)]
 pub(crate) enum Values {
     Numbers(Series),
@@ -255,7 +255,7 @@ impl Values {
         }
     }
 
-    /// Forgets values before a time.
+    /// Drops values before a time.
     pub(crate) fn forget_before(&mut self, before_ns: i64) {
         match self {
             Self::Numbers(series) => series.forget_before(before_ns),
@@ -279,7 +279,7 @@ impl Values {
     }
 }
 
-/// From one span to another, by their ids.
+/// A link from one span to another, by their ids.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link {
     pub(crate) trace: u32,
@@ -289,36 +289,36 @@ pub(crate) struct Link {
 }
 
 impl Scene {
-    /// Puts each trace where it lies on the one axis; after a trace is read, or moved by the user.
+    /// Computes the position of each trace on the axis; call after a trace is loaded, or moved by the user.
     pub(crate) fn align(&mut self) {
         let facts: Vec<TraceFacts> = self.traces.iter().map(TraceInfo::facts).collect();
         let unmoved: Vec<_> = facts.iter().map(|facts| TraceFacts { user_offset_ns: None, ..*facts }).collect();
         let (axis, by_itself) = (Axis::new(&facts), Axis::new(&unmoved));
         for (number, trace) in self.traces.iter_mut().enumerate() {
             trace.offset_ns = axis.placement(number).shift_ns;
-            // Whatever the user does, an origin has one time of day.
+            // The Unix time of an origin does not depend on offsets set by the user.
             let placement = by_itself.placement(number);
             trace.unix_origin_ns = placement.unix_origin_ns.and_then(|zero_ns| zero_ns.checked_add(placement.shift_ns));
         }
     }
 
-    /// How far a trace is moved on the axis.
+    /// The offset of a trace on the axis.
     pub(crate) fn offset_ns(&self, trace: u32) -> i64 {
         self.traces.get(trace as usize).map_or(0, |trace| trace.offset_ns)
     }
 
-    /// When a log line was written, on the axis.
+    /// The time of a log line on the axis.
     pub(crate) fn log_ts_ns(&self, number: usize) -> Option<i64> {
         let offset_ns = self.logs.site(number).map_or(0, |site| self.offset_ns(site.trace));
         self.logs.ts_ns(number).map(|ts_ns| ts_ns.saturating_add(offset_ns))
     }
 
-    /// How far the trace of a track is moved on the axis.
+    /// The offset of the trace of a track on the axis.
     pub(crate) fn track_offset_ns(&self, track: u32) -> i64 {
         self.tracks.get(track as usize).map_or(0, |track| self.offset_ns(track.trace))
     }
 
-    /// From the first to the last time, all traces together.
+    /// The first and last time of all traces.
     pub(crate) fn extent(&self) -> Option<(i64, i64)> {
         let shown = self.traces.iter().filter(|trace| trace.first_ns <= trace.last_ns);
         let moved = |ns: i64, trace: &TraceInfo| ns.saturating_add(trace.offset_ns);
@@ -350,7 +350,7 @@ mod tests {
         let traces = vec![ticking(5_200, None), ticking(5_000, Some(7_000)), ticking(90_000, None)];
         let mut scene = Scene { traces, ..Scene::default() };
         assert_eq!(aligned(&mut scene), [(100, Some(7_100)), (0, Some(7_000)), (0, None)]);
-        // Asked again, nothing moves.
+        // Computing it again moves nothing.
         assert_eq!(aligned(&mut scene)[0], (100, Some(7_100)));
     }
 
