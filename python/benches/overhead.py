@@ -11,7 +11,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 WORKLOADS = {"profile": ["calls", "lines", "objects", "builtins"], "memory": ["allocations", "objects", "builtins"]}
-#: A trace function in Python that adds up times by line, as Pynytprof has one.
+#: A trace function in Python that sums times by line, like the one of Pynytprof.
 SETTRACE = """
 import runpy, sys, time
 now, times, last = time.perf_counter_ns, {}, [None, 0]
@@ -31,7 +31,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 
 
 def recorders(kind, out):
-    """The arguments of Python for each recorder; what it records is behind its name."""
+    """The Python arguments for each recorder; its name says what it records."""
     ours = ["-m", "traceloom", kind, "-o", out]
     if kind == "memory":
         memray = ["-m", "memray", "run", "-q", "-f", "-o", out]

@@ -74,7 +74,7 @@ def builtins():
 
 
 def allocations():
-    """Small objects of which some stay, and lists that grow."""
+    """Small objects, some of which stay alive, and growing lists."""
     kept = []
     for number in range(600_000):
         item = {"id": number, "name": str(number), "parts": [number, number + 1.5]}

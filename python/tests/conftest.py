@@ -1,4 +1,4 @@
-"""Fixtures of the tests: where traces are, and the program to compare with."""
+"""Fixtures of the tests: sample traces, and the program to compare with."""
 
 import json
 import os
@@ -48,7 +48,7 @@ def program_path():
 
 @pytest.fixture
 def program(program_path):
-    """Runs the program and gives what it prints as JSON, a value per line."""
+    """Runs the program and returns its JSON output, one value per line."""
 
     def run(*arguments):
         done = subprocess.run([program_path, *map(str, arguments)], capture_output=True, text=True, check=False)

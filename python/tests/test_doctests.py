@@ -18,7 +18,7 @@ def test_examples_of_docstrings(name):
 
 @pytest.mark.parametrize("item", [traceloom.Trace, traceloom.Table, traceloom.open, traceloom.sample])
 def test_examples_of_the_extension(item):
-    # doctest.testmod() looks at what a module defines itself; these are defined in Rust.
+    # doctest.testmod() only checks objects that a module defines itself; these are defined in Rust.
     finder, runner = doctest.DocTestFinder(), doctest.DocTestRunner()
     tests = [test for test in finder.find(item, item.__name__, module=False, globs={}) if test.examples]
     assert tests
@@ -35,6 +35,6 @@ def test_everything_public_is_documented():
             members = {f"{name}.{member}": value for member, value in vars(item).items() if not member.startswith("_")}
             public |= {member: value for member, value in members.items() if callable(value)}
     assert [name for name, item in public.items() if not item.__doc__] == []
-    # What people call first has examples; iterators and properties are in those.
+    # The main functions have examples, which also cover iterators and properties.
     called = [name for name in public if name in traceloom.__all__ and name.islower() or name.startswith(("Trace.", "Table."))]
     assert [name for name in called if ">>>" not in public[name].__doc__] == []

@@ -1,4 +1,4 @@
-"""The handler of logging."""
+"""The logging handler."""
 
 import logging
 import subprocess

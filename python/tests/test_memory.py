@@ -29,7 +29,7 @@ def tracked(tmp_path, work):
 
 
 def large(trace, least):
-    """Allocations of at least so many bytes, with the names of the functions on their stacks, the innermost first."""
+    """Allocations of at least this many bytes, with the functions on their stacks, innermost first."""
     frames = {row["id"]: row for row in trace.frames.to_arrow().to_pylist()}
     stacks = {row["id"]: row for row in trace.stacks.to_arrow().to_pylist()}
     found = []
@@ -69,7 +69,7 @@ def test_totals_agree_with_what_is_kept(tmp_path):
             keep(kept, 10_000)
 
     memory = tracked(tmp_path, work).memory()
-    # A bytearray takes a byte more; the list and the objects are small.
+    # A bytearray needs one byte more; the list and the objects are small.
     assert 10_001_000 <= memory["live_bytes"] < 10_200_000
     assert memory["unknown_frees"] == 0 and memory["double_frees"] == 0
 

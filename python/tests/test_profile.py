@@ -1,4 +1,4 @@
-"""The profiler: what it counts, and who reads what it writes."""
+"""The profiler: its counts, and the readers of its files."""
 
 import os
 import shutil
@@ -84,7 +84,7 @@ def test_generators_and_exceptions_leave_a_sound_stack(tmp_path):
 
     trace = profiled(tmp_path, work)
     counts = calls_of(trace)
-    # A generator is entered for each of its values, and once to end.
+    # A generator is entered once per value, and once at its end.
     assert counts["numbers"] == 11
     assert (counts["fails"], counts["survives"], counts["fibonacci"]) == (1, 1, 5)
     edges = {(row["caller"].split("::")[-1], row["callee"].split("::")[-1]) for row in trace.calls.to_arrow().to_pylist()}
@@ -116,7 +116,7 @@ def test_asyncio_is_recorded(tmp_path):
         return sum(await asyncio.gather(*(child() for _ in range(5))))
 
     trace = profiled(tmp_path, lambda: asyncio.run(parent()))
-    # Each is started once, and resumed after its sleep.
+    # Each coroutine is started once, and resumed after its sleep.
     assert sum(count for name, count in calls_of(trace).items() if name.startswith("test_asyncio_is_recorded.<locals>.child")) == 10
 
 

@@ -60,11 +60,11 @@ def test_calls_without_lines(tmp_path):
 
 
 class Clock:
-    """A clock that moves when the program says so."""
+    """A clock that the program advances itself."""
 
     def __init__(self):
         self.time = [0]
-        # Not written in Python, so that a profiler does not see it.
+        # Not written in Python, so that a profiler does not record it.
         self.read = functools.partial(operator.getitem, self.time, 0)
 
     def take(self, nanoseconds):

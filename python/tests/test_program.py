@@ -40,7 +40,7 @@ def test_allocations_with_native_stacks(tmp_path):
     trace = traceloom.open(tmp_path / "out.mlyze")
     large = [row for row in trace.allocations.to_arrow().to_pylist() if 5_000_000 <= row["size_bytes"] < 5_001_000]
     assert len(large) == 1
-    # Objects are allocations of their own.
+    # Each object is a separate allocation.
     assert len(trace.allocations) > 5_000
     functions = {row["function"] for row in trace.frames.to_arrow().to_pylist()}
     assert any("PyByteArray" in name or "bytearray" in name for name in functions)

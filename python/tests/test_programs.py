@@ -1,4 +1,4 @@
-"""Real programs: what the profiler counts is what cProfile counts."""
+"""Real programs: the profiler and cProfile count the same."""
 
 import asyncio
 import concurrent.futures
@@ -41,7 +41,7 @@ def render(path, name):
         command = ["nytprofhtml", "--no-flame", "-f", path, "-o", folder]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
-        # Modules that are frozen into the interpreter have their sources, too.
+        # Modules that are frozen into the interpreter have their source as well.
         assert "<frozen " not in done.stderr
         assert any(name in page.read_text(errors="replace") for page in folder.glob("*-line.html"))
 
@@ -53,7 +53,7 @@ def add(sums, key, more):
 @pytest.mark.parametrize("options", [{}, {"lines": False}, {"builtins": True}])
 def test_a_test_suite(tmp_path, monkeypatch, options):
     suite = pytest.importorskip("test.test_textwrap")
-    # A clock that moves with the work that is done, so that both profilers see the same times.
+    # A clock that advances with the work, so that both profilers see the same times.
     clock, split = Clock(), textwrap.TextWrapper._split
 
     def split_for_a_while(self, text):
@@ -126,7 +126,7 @@ def test_a_pool_of_threads(tmp_path):
     path, barrier = tmp_path / "nytprof.out", threading.Barrier(3)
 
     def task(number):
-        # Each thread has a task before one gets a second one.
+        # Each thread gets a task before any thread gets a second one.
         if number < 3:
             barrier.wait()
         return square(number)
@@ -136,6 +136,6 @@ def test_a_pool_of_threads(tmp_path):
             assert sum(pool.map(task, range(300))) == sum(number * number for number in range(300))
     trace = traceloom.open(path, strict=True)
     assert calls(trace, "square") == 300
-    # This thread and those of the pool.
+    # This thread and the threads of the pool.
     assert len(trace.processes) == 4
     render(path, "square")

@@ -1,4 +1,4 @@
-"""Reading: every answer equals the program's, and every library reads the streams."""
+"""Reading: every result equals the program's, and every library reads the streams."""
 
 import io
 import os
@@ -190,12 +190,12 @@ def test_streams_take_constant_memory(tmp_path):
     for library, count in COUNTS.items():
         pytest.importorskip(library)
         small, large = (peak(tmp_path, rows, MEASURE.format(library=library, count=count)) for rows in (20_000, 600_000))
-        # In KiB. The messages that are more would take 58 MB by themselves.
+        # In KiB. The additional messages alone would take 58 MB.
         assert large - small < 24 << 10, library
 
 
 def peak(folder, count, program):
-    """The most memory of a process that counts rows."""
+    """The peak memory of a process that counts rows."""
     done = subprocess.run([sys.executable, "-c", program, folder / f"{count}.clog"], capture_output=True, text=True, check=True)
     rows, peak = map(int, done.stdout.split())
     assert rows == count

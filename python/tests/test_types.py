@@ -1,4 +1,4 @@
-"""The stubs: complete, true, and enough for a strict checker."""
+"""The stubs: complete, correct, and sufficient for a strict checker."""
 
 import subprocess
 import sys
