@@ -103,7 +103,7 @@ fn inside(folder: &Path) -> Result<Vec<Input>> {
     Ok(paths.into_iter().map(|path| Input::Trace { path, is_named: false }).collect())
 }
 
-/// The store that a folder is.
+/// The store in a folder.
 fn store(folder: &Path) -> Result<Option<Input>> {
     if let Some(store) = Store::open(folder)? {
         return Ok(Some(Input::Store(store)));

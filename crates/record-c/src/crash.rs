@@ -88,7 +88,7 @@ extern "C" fn handle(signal: c_int) {
         let pause = libc::timespec { tv_sec: 0, tv_nsec: 1_000_000 };
         let mut waited = 0;
         while !is_crash_answered() && waited < PATIENCE {
-            // SAFETY: the time is valid, and nothing wants to know what is left of it.
+            // SAFETY: the time is valid, and the remaining time is not requested.
             unsafe { libc::nanosleep(&pause, ptr::null_mut()) };
             waited += 1;
         }

@@ -80,7 +80,7 @@ impl Site {
     ///
     /// The site is the static of a header, or equivalent.
     pub(crate) unsafe fn of<'a>(site: *const Self) -> &'a Self {
-        // SAFETY: the caller hands over a site that lives as long as the program or its library, and only `state` changes.
+        // SAFETY: the caller passes a site that lives as long as the program or its library, and only `state` changes.
         unsafe { &*site }
     }
 
@@ -148,7 +148,7 @@ unsafe fn length(text: *const u8) -> usize {
     }
     loop {
         block = block.wrapping_add(BLOCK);
-        // SAFETY: the text goes on in this block.
+        // SAFETY: the text continues in this block.
         let found = unsafe { zeros(block) };
         if found != 0 {
             return block.addr() - text.addr() + found.trailing_zeros() as usize;

@@ -9,7 +9,7 @@ import process from "node:process";
 import zlib from "node:zlib";
 import { build } from "vite";
 
-/// What a browser loads from a static host has at most so many bytes, in gzip.
+/// Max number of bytes that a browser loads from a static host, in gzip.
 const MAX_BYTES = 2_000_000;
 
 const [glue, wasm, folder] = process.argv.slice(2);

@@ -112,7 +112,7 @@ unsafe extern "C" fn on_code<const WHAT: u32>(_: Object, arguments: *mut Object,
 }
 
 unsafe extern "C" fn on_native<const WHAT: u32>(_: Object, arguments: *mut Object, _: ffi::Py_ssize_t) -> Object {
-    // SAFETY: CPython calls this attached, with a code, an offset and what is called.
+    // SAFETY: CPython calls this attached, with a code, an offset and the callee.
     unsafe {
         if let Some(function) = native(*arguments.add(2)) {
             record_native(Python::assume_attached(), *arguments, function, WHAT);
@@ -128,7 +128,8 @@ unsafe extern "C" {
 
 /// A built-in function or method and what identifies it; none for any other callable, such as a class.
 pub(super) unsafe fn native(callable: Object) -> Option<(usize, Object)> {
-    // SAFETY: the caller passes a live object. Bound methods come and go, so that their C function stands for them.
+    // SAFETY: the caller passes a live object. Bound methods are short-lived, so they are identified by their C
+    // function.
     unsafe {
         let kind = ffi::Py_TYPE(callable);
         if kind == &raw mut ffi::PyMethodDescr_Type {

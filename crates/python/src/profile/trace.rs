@@ -90,7 +90,7 @@ unsafe extern "C" fn on_builtin(_: Object, frame: PyFrame, what: c_int, function
         C_EXCEPTION | C_RETURN => LEAVE,
         _ => return 0,
     };
-    // SAFETY: as in `on_python`; the last argument is what is called.
+    // SAFETY: as in `on_python`; the last argument is the callee.
     unsafe {
         let Some(function) = native(function) else { return 0 };
         let code = ffi::PyFrame_GetCode(frame).cast::<ffi::PyObject>();

@@ -40,12 +40,12 @@ pub struct Fleet {
 }
 
 impl Fleet {
-    /// The fleet store in this folder, at a path or a URL; none if the folder is not one.
+    /// The fleet store in this folder, at a path or a URL; `None` if the folder is not one.
     pub fn open(path: &Path) -> Result<Option<Self>> {
         if !location::is_file(&path.join(manifest::FILE))? {
             return Ok(None);
         }
-        // Only a store of this machine is written to: an object store holds copies.
+        // Only a local store can be written; an object store holds copies.
         if let Place::Local(folder) = Place::of(path)? {
             await_commit(&folder)?;
         }

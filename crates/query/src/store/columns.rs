@@ -81,7 +81,7 @@ fn encode(properties: WriterPropertiesBuilder, field: &Field) -> WriterPropertie
             .set_column_dictionary_enabled(path(), false)
             .set_column_encoding(path(), Encoding::DELTA_BINARY_PACKED),
         DataType::Binary | DataType::Float64 => properties.set_column_dictionary_enabled(path(), false),
-        // The least and the greatest text of a row group exclude nothing, and are two comparisons per row.
+        // The smallest and largest text of a row group exclude nothing, and cost two comparisons per row.
         DataType::Dictionary(..) | DataType::Utf8 => {
             properties.set_column_statistics_enabled(path(), EnabledStatistics::None)
         }

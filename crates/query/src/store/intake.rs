@@ -29,7 +29,8 @@ impl std::fmt::Debug for Intake {
 }
 
 impl Intake {
-    /// Empty; tables that do not fit into memory go to files in this folder, which is made then.
+    /// Creates an empty intake; tables that do not fit into memory go to files in this folder, which is created if
+    /// needed.
     pub fn new(folder: &Path, memory_bytes: usize) -> Self {
         let sorters: Vec<_> = Shelf::all().map(|shelf| Sorter::new(shelf, folder)).collect();
         let rows = vec![0; sorters.len()];

@@ -38,7 +38,7 @@ pub(super) struct Sorter {
 }
 
 impl Sorter {
-    /// An empty table; temporary files go into `folder`, which is made for the first of them.
+    /// An empty table; temporary files go into `folder`, which is created for the first one.
     pub(super) fn new(shelf: Shelf, folder: &Path) -> Self {
         Self {
             schema: shelf.table().schema(),

@@ -1,4 +1,4 @@
-/* A log of lines, with a pattern of its own for one entry, and a daily one. */
+/* A text log with a separate pattern for one entry, and a daily log. */
 #include <cnanolog.h>
 
 int main(int argc, char **argv) {

@@ -103,7 +103,7 @@ async function oddQueriesAreSurvived(viewer) {
   await panel.locator("tbody").getByText("7", { exact: true }).waitFor();
 }
 
-/// Stepping through spans without a name says what is missing.
+/// Stepping through spans without a selected name shows a message.
 async function nothingToStepThrough(viewer) {
   const { page } = viewer;
   await viewer.focus();

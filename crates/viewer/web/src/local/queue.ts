@@ -1,6 +1,6 @@
-// Requests that wait for the one worker.
+// Requests that wait for the worker.
 
-/** Answered from what is in memory: a picture does not wait for a table. */
+/** Requests that are answered from memory, so that a picture does not wait for a table. */
 const QUICK = new Set([
   "state",
   "names",
