@@ -139,7 +139,7 @@ fn explained(error: object_store::Error) -> io::Error {
     let (kind, text) = match &error {
         E::NotFound { .. } => (io::ErrorKind::NotFound, "the object does not exist".to_owned()),
         E::PermissionDenied { .. } | E::Unauthenticated { .. } => {
-            (io::ErrorKind::PermissionDenied, "the object store denied access; check your credentials".to_owned())
+            (io::ErrorKind::PermissionDenied, "the object store denied access; check the credentials".to_owned())
         }
         E::Precondition { .. } => (io::ErrorKind::InvalidData, "the object changed while it was being read".to_owned()),
         other => (io::ErrorKind::Other, root(other)),
