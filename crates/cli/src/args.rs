@@ -334,9 +334,9 @@ Examples:
 
     /// Show the hottest names of a trace, or of the last seconds of a running program.
     ///
-    /// The statistics are redrawn every two seconds, from captures of a program that uses EasyProfiler or from the
-    /// stream of a program that serves its trace. A trace that is still being written is also redrawn, on a terminal or
-    /// with `--rounds`. Any other trace is shown as in `stats`, with 20 rows.
+    /// The statistics are redrawn every two seconds (see `--every`), from captures of a program that uses EasyProfiler
+    /// or from the stream of a program that serves its trace. A trace that is still being written is also redrawn, on a
+    /// terminal or with `--rounds`. Any other trace is shown as in `stats`, with 20 rows.
     #[command(override_usage = "traceloom top [OPTIONS] <HOST:PORT|SOCKET|FILE...>")]
     #[command(after_help = "\
 Examples:
