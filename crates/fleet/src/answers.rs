@@ -4,7 +4,7 @@ use traceloom_core::Result;
 use traceloom_query::{Ask, Cells};
 
 /// Hands over the cells of each row; NULL is an empty text.
-pub(crate) fn each_row(fleet: &dyn Ask, sql: &str, mut take: impl FnMut(Vec<String>)) -> Result<()> {
+pub fn each_row(fleet: &dyn Ask, sql: &str, mut take: impl FnMut(Vec<String>)) -> Result<()> {
     let mut answer = fleet.ask(sql)?;
     let cells = Cells::new(answer.schema());
     while let Some(batch) = answer.next()? {
@@ -14,16 +14,16 @@ pub(crate) fn each_row(fleet: &dyn Ask, sql: &str, mut take: impl FnMut(Vec<Stri
 }
 
 /// A text as SQL writes it.
-pub(crate) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
 /// The number in a cell.
-pub(crate) fn number<T: std::str::FromStr>(cells: &[String], column: usize) -> Option<T> {
+pub fn number<T: std::str::FromStr>(cells: &[String], column: usize) -> Option<T> {
     cells.get(column).and_then(|cell| cell.parse().ok())
 }
 
 /// The text in a cell.
-pub(crate) fn text(cells: &[String], column: usize) -> String {
+pub fn text(cells: &[String], column: usize) -> String {
     cells.get(column).cloned().unwrap_or_default()
 }

@@ -18,8 +18,10 @@ mod template;
 mod trend;
 
 pub use crate::{
+    answers::{each_row, number, quoted, text},
     compact::compact,
     ingest::{Options, Quarantined, Report, Step, ingest},
+    read::content_hash,
     regressions::regressions,
     template::{Tags, Template},
     trend::{Metric, NameTrend, Point, Trend, TrendOptions, trend},

@@ -159,6 +159,11 @@ fn broken_or_failed(found: &Found, source: &Source, error: Error) -> Taken {
     }
 }
 
+/// What `content_hash` of a store holds for a content, decompressed.
+pub fn content_hash(content: &Source) -> Result<String> {
+    Ok(facts(Path::new(""), content)?.hash)
+}
+
 fn facts(path: &Path, content: &Source) -> Result<FileFacts> {
     let mut hashers = [XxHash64::with_seed(0), XxHash64::with_seed(1)];
     let room = content.len()?.clamp(1, 1 << 18) as usize;
