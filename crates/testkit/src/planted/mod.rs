@@ -4,6 +4,7 @@
 
 mod clean;
 mod dice;
+mod fleet;
 mod growth;
 mod held_back;
 mod logs;
@@ -18,6 +19,7 @@ mod work;
 
 pub use self::{
     dice::Dice,
+    fleet::{FLEET_TEMPLATE, write_fleet, write_run},
     growth::{Verb, assert_linear},
     scene::{Block, LogRow, Scene, SpanRow},
     score::{Blame, FamilyScore, Score},
