@@ -3,33 +3,36 @@
 use std::sync::Arc;
 
 use axum::{
-    body::{Body, to_bytes},
+    body::to_bytes,
     extract::{Path, State},
-    http::{Method, StatusCode, Uri, header},
+    http::{StatusCode, header, request::Parts},
     response::{IntoResponse, Response},
 };
 use tokio::{task::spawn_blocking, time::timeout};
-use traceloom_viewer::{self as viewer, Request, Router, Started, Waiting};
+use traceloom_viewer::{self as viewer, Request, Started, Waiting};
 
-use crate::connections::PATIENCE;
+use crate::{connections::PATIENCE, served::Served};
 
 /// Longer than the path to the deepest frame of a flame graph.
 const MAX_BODY: usize = 2 << 20;
 
 /// Answers a request: what takes long in a thread for that, and no longer than the client waits.
 pub(crate) async fn answer(
-    State(router): State<Arc<Router>>,
+    State(served): State<Arc<Served>>,
     Path(path): Path<String>,
-    method: Method,
-    uri: Uri,
-    body: Body,
+    asked: axum::extract::Request,
 ) -> Response {
+    let (Parts { method, uri, headers, .. }, body) = asked.into_parts();
     let body = match timeout(PATIENCE, to_bytes(body, MAX_BODY)).await {
         Ok(Ok(body)) => body,
         Ok(Err(_)) => return refused(StatusCode::PAYLOAD_TOO_LARGE, format!("a query has at most {MAX_BODY} bytes")),
         Err(_) => return refused(StatusCode::REQUEST_TIMEOUT, "the rest of the query did not come"),
     };
     let request = Request { method: method.as_str(), path: &path, query: uri.query().unwrap_or_default(), body: &body };
+    let router = match served.router(&headers).await {
+        Ok(router) => router,
+        Err(refusal) => return shown(refusal),
+    };
     match router.start(&request) {
         Started::Done(response) => shown(response),
         Started::Work(work) => {

@@ -21,6 +21,8 @@ use traceloom_core::{Error, Result};
 pub struct Guard {
     token: String,
     hosts: Vec<String>,
+    /// What the page is to show, as in its address.
+    shows: &'static str,
     /// What leads to the page once, and until when.
     ticket: Mutex<Option<(String, Instant)>>,
 }
@@ -41,7 +43,12 @@ impl Guard {
         if port == HTTP_PORT {
             hosts.extend(names.map(str::to_owned));
         }
-        Ok(Self { token: secret()?, hosts, ticket: Mutex::default() })
+        Ok(Self { token: secret()?, hosts, shows: "", ticket: Mutex::default() })
+    }
+
+    /// The same for a page that shows a store.
+    pub(crate) fn of_store(self) -> Self {
+        Self { shows: "&store=1", ..self }
     }
 
     /// What a request has to show.
@@ -51,7 +58,7 @@ impl Guard {
 
     /// The path of the page, with the token that it needs.
     pub(crate) fn page(&self) -> String {
-        format!("/?token={}", self.token)
+        format!("/?token={}{}", self.token, self.shows)
     }
 
     /// A secret that leads to the page once; the one before it no longer does.

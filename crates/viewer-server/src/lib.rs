@@ -9,6 +9,7 @@ mod assets;
 mod connections;
 mod guard;
 mod live;
+mod served;
 mod server;
 mod upload;
 
@@ -17,5 +18,5 @@ pub use traceloom_viewer::{Keep, Watching, meaning};
 pub use crate::{
     guard::Guard,
     live::{Live, LiveSource, numbered},
-    server::{Options, Viewer, start},
+    server::{Options, StoreOptions, Viewer, start},
 };

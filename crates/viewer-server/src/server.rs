@@ -20,6 +20,7 @@ use crate::{
     connections::{Activity, Connections, note_work},
     guard::Guard,
     live::{self, Live},
+    served::{self, Served},
     upload,
 };
 
@@ -30,12 +31,23 @@ pub struct Options {
     pub paths: Vec<PathBuf>,
     /// What is shown while it is still written.
     pub live: Option<Live>,
+    /// A store, whose list is shown.
+    pub store: Option<StoreOptions>,
     /// The format, if it should not be detected.
     pub from: Option<String>,
     /// The port; 0 for any free one.
     pub port: u16,
     /// How to read the traces.
     pub ingest: traceloom_mapping::Options,
+}
+
+/// A store to show.
+#[derive(Clone, Debug, Default)]
+pub struct StoreOptions {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Folders of traces: a trace of the store is opened if its file is below one of them, with the same content.
+    pub sources: Vec<PathBuf>,
 }
 
 /// A running server; dropping it ends it.
@@ -61,10 +73,15 @@ pub fn start(options: Options) -> Result<Viewer> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, options.port));
     let listener = runtime.block_on(TcpListener::bind(address))?;
     let port = listener.local_addr()?.port();
-    let guard = Arc::new(Guard::new(port)?);
+    let guard = Guard::new(port)?;
+    let guard = Arc::new(if options.store.is_some() { guard.of_store() } else { guard });
     let address = format!("http://127.0.0.1:{port}");
     let url = format!("{address}{}", guard.page());
-    let viewer = Arc::new(traceloom_viewer::Router::new(options.ingest, |work| drop(thread::spawn(work))));
+    let viewer = traceloom_viewer::Router::new(options.ingest, |work| drop(thread::spawn(work)));
+    let viewer = Arc::new(match &options.store {
+        Some(store) => served::with_store(viewer, store)?,
+        None => viewer,
+    });
     for path in options.paths {
         viewer.load(path, options.from.clone());
     }
@@ -84,8 +101,9 @@ pub fn start(options: Options) -> Result<Viewer> {
 fn router(viewer: Arc<traceloom_viewer::Router>, guard: Arc<Guard>) -> Router {
     let api = Router::new()
         .route("/open", post(upload::open))
+        .route("/store/open", post(served::open_stored))
         .route("/{*path}", any(answer::answer))
-        .with_state(viewer)
+        .with_state(Arc::new(Served::new(viewer)))
         .layer(middleware::from_fn_with_state(Arc::clone(&guard), Guard::check_token));
     Router::new()
         .nest("/api", api)

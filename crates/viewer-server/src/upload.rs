@@ -19,18 +19,23 @@ use tokio::{
     time::timeout,
 };
 use traceloom_core::{Limits, Source};
-use traceloom_viewer::{self as viewer, Router};
+use traceloom_viewer as viewer;
 
 use crate::{
     answer::{refused, shown},
     connections::PATIENCE,
+    served::Served,
 };
 
 /// A larger file can be named on the command line, which needs no copy.
 const MAX_BYTES: u64 = 4 << 30;
 
 /// Puts a file that comes into a temporary one, and loads it when all of it is there and it is a trace.
-pub(crate) async fn open(State(router): State<Arc<Router>>, uri: Uri, headers: HeaderMap, body: Body) -> Response {
+pub(crate) async fn open(State(served): State<Arc<Served>>, uri: Uri, headers: HeaderMap, body: Body) -> Response {
+    let router = match served.router(&headers).await {
+        Ok(router) => router,
+        Err(refusal) => return shown(refusal),
+    };
     let announced = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     if announced.is_some_and(|length| length > MAX_BYTES) {
         return refused(StatusCode::PAYLOAD_TOO_LARGE, format!("files of up to {MAX_BYTES} bytes can be dropped"));

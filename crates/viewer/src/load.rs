@@ -24,8 +24,8 @@ pub type Spawn = fn(Box<dyn FnOnce() + Send>);
 #[derive(Debug)]
 pub(crate) struct Loader {
     scene: Arc<RwLock<Scene>>,
-    options: Options,
-    spawn: Spawn,
+    pub(crate) options: Options,
+    pub(crate) spawn: Spawn,
     read: Arc<AtomicU64>,
     total: AtomicU64,
     turns: Turns,

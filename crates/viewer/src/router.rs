@@ -1,5 +1,7 @@
 //! From a request of the page to its answer, without a socket: a server and a worker of a browser both ask here.
 
+#[cfg(feature = "sql")]
+use std::path::Path;
 use std::{
     path::PathBuf,
     sync::{Arc, RwLock},
@@ -9,6 +11,8 @@ use serde::{Serialize, de::DeserializeOwned};
 use traceloom_core::{Result, Source};
 use traceloom_mapping::Options;
 
+#[cfg(feature = "sql")]
+use crate::api::store::{self, Stored};
 use crate::{
     api::{self, Answer, Refusal, open},
     app::App,
@@ -64,6 +68,11 @@ impl Response {
         Self::refused(500, "this query failed because of a bug in Traceloom; please report it")
     }
 
+    /// A command is done.
+    pub fn done() -> Self {
+        Self::json(&api::Done {})
+    }
+
     fn json<T: Serialize>(answer: &T) -> Self {
         let content_type = "application/json";
         match serde_json::to_vec(answer) {
@@ -101,6 +110,8 @@ impl std::fmt::Debug for Started {
 pub struct Router {
     app: App,
     routes: Routes,
+    #[cfg(feature = "sql")]
+    stored: Option<Arc<Stored>>,
 }
 
 impl Router {
@@ -110,7 +121,31 @@ impl Router {
         let loader = Arc::new(Loader::new(Arc::clone(&scene), options, spawn));
         let mut routes = Routes::default();
         api::routes(&mut routes);
-        Self { app: App { scene, loader }, routes }
+        Self {
+            app: App { scene, loader },
+            routes,
+            #[cfg(feature = "sql")]
+            stored: None,
+        }
+    }
+
+    /// Answers queries about a store as well; its traces are opened from files below `sources` only.
+    #[cfg(feature = "sql")]
+    pub fn with_store(mut self, folder: &Path, sources: &[PathBuf]) -> Result<Self> {
+        let stored = Arc::new(Stored::open(folder, sources)?);
+        store::routes(&mut self.routes, Arc::clone(&stored));
+        Ok(Self { stored: Some(stored), ..self })
+    }
+
+    /// A router that shows one trace of the store and nothing else, or why it cannot be shown.
+    #[cfg(feature = "sql")]
+    pub fn of_stored(&self, trace: &str) -> Result<Self, Response> {
+        let stored = self.stored.as_ref().ok_or_else(|| Response::refused(404, "no store is shown"))?;
+        let Loader { options, spawn, .. } = self.app.loader.as_ref();
+        let opened = stored.trace(trace, options)?;
+        let router = Self::new(options.clone(), *spawn);
+        router.app.loader.load_trace(opened);
+        Ok(router)
     }
 
     /// Loads a file of this machine.

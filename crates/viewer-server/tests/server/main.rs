@@ -17,5 +17,7 @@ mod source;
 #[cfg(feature = "sql")]
 mod sql;
 mod stats;
+#[cfg(feature = "sql")]
+mod store;
 mod support;
 mod traces;

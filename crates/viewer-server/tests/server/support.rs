@@ -52,6 +52,7 @@ impl Server {
         let viewer = start(options).expect("a port is free");
         let rest = viewer.url().strip_prefix("http://").expect("an address");
         let (address, token) = rest.split_once("/?token=").expect("a token");
+        let token = token.split('&').next().expect("a token");
         let (address, token) = (address.to_owned(), token.to_owned());
         let server = Self { viewer, address, token };
         server.wait();

@@ -27,8 +27,8 @@ pub(crate) struct ChangesQuery {
     after: u32,
 }
 
-/// The comparison of two traces.
-#[derive(Serialize)]
+/// The comparison of two traces, or of two builds of a store.
+#[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Changes {
     /// Self time of everything, before and after.
@@ -36,6 +36,12 @@ pub(crate) struct Changes {
     /// Names that were compared.
     all: usize,
     rows: Vec<ChangeRow>,
+}
+
+impl Changes {
+    pub(crate) fn of(report: &Report) -> Self {
+        Self { own_ns: report.own_ns, all: report.rows.len(), rows: report.rows.iter().take(ROWS).map(shown).collect() }
+    }
 }
 
 row! {
@@ -66,8 +72,7 @@ fn changes(app: App, known: Arc<Known>, ChangesQuery { before, after }: ChangesQ
             let options = diff::Options::default();
             Ok(diff::of_traces(slice::from_ref(first), slice::from_ref(second), &options)?)
         })?;
-        let rows = report.rows.iter().take(ROWS).map(shown).collect();
-        Ok(Changes { own_ns: report.own_ns, all: report.rows.len(), rows })
+        Ok(Changes::of(&report))
     })
 }
 

@@ -28,6 +28,7 @@ mod source;
 mod sql;
 mod state;
 mod stats;
+pub(crate) mod store;
 mod totals;
 
 mod wire;

@@ -62,7 +62,7 @@ export const Bin = { from_ns: 0, to_ns: 1, count: 2 } as const;
 export type ChangeRow = [verdict: string, name: string, line: number | null, is_bytes: boolean, before: number | null, after: number | null, change: number | null, noise: number | null, calls_before: number, calls_after: number, share: number];
 export const ChangeRow = { verdict: 0, name: 1, line: 2, is_bytes: 3, before: 4, after: 5, change: 6, noise: 7, calls_before: 8, calls_after: 9, share: 10 } as const;
 
-/** The comparison of two traces. */
+/** The comparison of two traces, or of two builds of a store. */
 export type Changes = {
   /** Self time of everything, before and after. */
   own_ns: [number, number];
@@ -695,6 +695,12 @@ export type MinimapQuery = {
 export type NameRow = [name: string, color: number | null];
 export const NameRow = { name: 0, color: 1 } as const;
 
+export type NameTrend = {
+  name: string;
+  points: Array<TrendPoint>;
+  changes: Array<TrendChange>;
+};
+
 export type NamesQuery = {
   /** The first one that the page does not know yet. */
   from?: number;
@@ -740,6 +746,11 @@ export type OffsetQuery = {
 
 export type OpenQuery = {
   name: string;
+};
+
+/** The trace that is opened. */
+export type OpenStoredQuery = {
+  trace: string;
 };
 
 /** All traces that are read, each with what matters first. */
@@ -814,6 +825,12 @@ export type RangeQuery = {
 /** Why a query was refused. */
 export type Refused = {
   error: string;
+};
+
+/** Two builds to compare. */
+export type RegressionsQuery = {
+  baseline: string;
+  candidate: string;
 };
 
 /** How the durations of a name depend on a value that was recorded inside its spans. */
@@ -1033,6 +1050,89 @@ export type StatsQuery = {
   by?: Grouping;
 };
 
+/** What a store holds. */
+export type StoreAbout = {
+  path: string;
+  /** Whether it is the store of a fleet, which has trends. */
+  has_trends: boolean;
+  /** Traces and files in quarantine. */
+  all: number;
+  quarantined: number;
+  /** Those that can be listed: fewer than all in a store that is very large. */
+  listed: number;
+  /** The columns that traces are tagged by, and `format`. */
+  tags: Array<StoreTag>;
+};
+
+/** A column that traces are tagged by. */
+export type StoreTag = {
+  column: string;
+  /** How many values it has; the newest are listed. */
+  all: number;
+  values: Array<TagValue>;
+};
+
+/** What is known of a trace. */
+export type StoredDetails = {
+  row: StoredRow;
+  /** Problems of the trace, in all. */
+  all_findings: number;
+  /** The first of them. */
+  findings: Array<StoredFinding>;
+  /** The file that it is opened from; its content is looked at when it is opened. */
+  source: string | null;
+  /** Why it cannot be opened. */
+  refusal: string | null;
+};
+
+/** A problem of a trace. */
+export type StoredFinding = [severity: string, code: string, message: string];
+export const StoredFinding = { severity: 0, code: 1, message: 2 } as const;
+
+/** A name, the time of its spans in all traces, and its largest change. */
+export type StoredName = [name: string, calls: number, total_ns: number, change: number | null];
+export const StoredName = { name: 0, calls: 1, total_ns: 2, change: 3 } as const;
+
+/** Some of the names. */
+export type StoredNames = {
+  /** Names that were asked for, in all. */
+  total: number;
+  /** Names of the store that changed. */
+  changed: number;
+  rows: Array<StoredName>;
+};
+
+/** Names of the store, those that changed first. */
+export type StoredNamesQuery = {
+  metric: TrendMetric;
+  /** Words that the name has. */
+  text: string;
+  skip: number;
+  take: number;
+};
+
+/** One trace, by its id. */
+export type StoredQuery = {
+  /** As text: it does not fit into a number of JavaScript. */
+  id: string;
+};
+
+/** A trace of a store; a file in quarantine has a finding instead of a content. */
+export type StoredRow = [id: string, path: string, tags: Array<string>, start_unix_ns: string | null, duration_ns: number | null, spans: number, lines: number, allocations: number, bytes: number, errors: number, warnings: number, finding: string | null];
+export const StoredRow = { id: 0, path: 1, tags: 2, start_unix_ns: 3, duration_ns: 4, spans: 5, lines: 6, allocations: 7, bytes: 8, errors: 9, warnings: 10, finding: 11 } as const;
+
+export type StoredSort = "bytes" | "duration" | "entries" | "path" | "problems" | "start" | "tag";
+
+export type StoredState = "all" | "damaged" | "fine" | "quarantined";
+
+/** Some of the traces. */
+export type StoredTraces = {
+  /** Traces that were asked for, in all. */
+  total: number;
+  /** From the one that was asked for on. */
+  rows: Array<StoredRow>;
+};
+
 export type SubCallee = {
   name: string;
   figures: Figures;
@@ -1095,6 +1195,10 @@ export type SwitchQuery = {
   track: number;
   index: number;
 };
+
+/** A value of a tag, and how many traces have it. */
+export type TagValue = [value: string, traces: number];
+export const TagValue = { value: 0, traces: 1 } as const;
 
 /** A value that is a text; `shared` of them start in its place. */
 export type TextLabel = [ts_ns: number, text: string, shared: number, number: number];
@@ -1222,6 +1326,21 @@ export type TraceOverview = {
 
 export type TraceState = "closed" | "failed" | "live" | "loading" | "ready";
 
+/** Which traces are wanted, and in which order. */
+export type TracesQuery = {
+  /** Words that the path, a tag, the format or the finding has, each of them. */
+  text: string;
+  /** Values of columns, of which a trace has one each. */
+  tags: { [key in string]: Array<string> };
+  state: StoredState;
+  sort: StoredSort;
+  /** The column that is sorted by, if that is a tag. */
+  column: string;
+  is_down: boolean;
+  skip: number;
+  take: number;
+};
+
 /** A thread or a zone. */
 export type TrackInfo = {
   trace: number;
@@ -1246,6 +1365,55 @@ export type TrackInfo = {
   depth: number;
   frame_depth: number;
   range_depth: number;
+};
+
+/** How long a name takes from day to day and from build to build, as `traceloom trend --json` prints it. */
+export type Trend = {
+  points: Array<TrendPlace>;
+  looked_at: number;
+  names: Array<NameTrend>;
+};
+
+/** A lasting change. */
+export type TrendChange = {
+  at: TrendPlace;
+  before_ns: number;
+  after_ns: number;
+  /** As a part of before. */
+  change: number;
+  noise: number;
+  /** The probability that it is chance. */
+  p: number;
+};
+
+/** The figure of each trace in which changes are searched for. */
+export type TrendMetric = "mean" | "p50" | "p95" | "p99";
+
+/** A day and a build. */
+export type TrendPlace = {
+  day: string;
+  build: string;
+};
+
+/** A name on one day in one build. */
+export type TrendPoint = {
+  day: string;
+  build: string;
+  traces: number;
+  calls: number;
+  p50_ns: number | null;
+  p95_ns: number | null;
+  p99_ns: number | null;
+  /** Mean of the figures of the traces. */
+  value_ns: number;
+  /** The true mean is within this of it, in 95 of 100 cases. */
+  noise_ns: number | null;
+};
+
+/** The history of a name. */
+export type TrendQuery = {
+  name: string;
+  metric: TrendMetric;
 };
 
 /** Values of one name. */
@@ -1305,6 +1473,11 @@ export interface Gets {
   "sql/schema": { query: Nothing; answer: Schema };
   "state": { query: StateQuery; answer: StateAnswer };
   "stats": { query: RangeQuery & StatsQuery; answer: Stats };
+  "store": { query: Nothing; answer: StoreAbout };
+  "store/names": { query: StoredNamesQuery; answer: StoredNames };
+  "store/regressions": { query: RegressionsQuery; answer: Changes };
+  "store/trace": { query: StoredQuery; answer: StoredDetails };
+  "store/trend": { query: TrendQuery; answer: Trend };
   "switch": { query: SwitchQuery; answer: SwitchDetails };
   "text": { query: TextQuery; answer: TextValue };
   "totals": { query: RangeQuery; answer: Totals };
@@ -1318,4 +1491,6 @@ export interface Posts {
   "offset": { query: OffsetQuery; answer: Done };
   "open": { query: OpenQuery; answer: Done };
   "sql": { query: Nothing; body: SqlQuery; answer: SqlAnswer };
+  "store/open": { query: OpenStoredQuery; answer: Done };
+  "store/traces": { query: Nothing; body: TracesQuery; answer: StoredTraces };
 }

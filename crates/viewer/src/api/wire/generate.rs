@@ -6,7 +6,8 @@ use ts_rs::{Config, TS, TypeVisitor};
 
 use crate::api::{
     Done, Refused, around, changes, counterparts, definitions, details, findings, flame, frames, histogram, log,
-    logline, memory, minimap, notes, open, overview, picture, place, range, search, source, sql, state, stats, totals,
+    logline, memory, minimap, notes, open, overview, picture, place, range, search, source, sql, state, stats, store,
+    totals,
 };
 
 /// Every endpoint: its query, its body, its answer.
@@ -49,6 +50,11 @@ fn endpoints(wire: &mut Wire) {
     wire.get("sql/schema").answer::<sql::Schema>();
     wire.get("state").query::<state::StateQuery>().answer::<state::StateAnswer>();
     wire.get("stats").query::<range::RangeQuery>().query::<stats::StatsQuery>().answer::<stats::Stats>();
+    wire.get("store").answer::<store::StoreAbout>();
+    wire.get("store/names").query::<store::StoredNamesQuery>().answer::<store::StoredNames>();
+    wire.get("store/regressions").query::<store::RegressionsQuery>().answer::<changes::Changes>();
+    wire.get("store/trace").query::<store::StoredQuery>().answer::<store::StoredDetails>();
+    wire.get("store/trend").query::<store::TrendQuery>().answer::<store::Trend>();
     wire.get("switch").query::<details::SwitchQuery>().answer::<details::SwitchDetails>();
     wire.get("text").query::<details::TextQuery>().answer::<details::TextValue>();
     wire.get("totals").query::<range::RangeQuery>().answer::<totals::Totals>();
@@ -58,6 +64,8 @@ fn endpoints(wire: &mut Wire) {
     wire.post("offset").query::<state::OffsetQuery>().answer::<Done>();
     wire.post("open").query::<open::OpenQuery>().answer::<Done>();
     wire.post("sql").body::<sql::SqlQuery>().answer::<sql::SqlAnswer>();
+    wire.post("store/open").query::<store::OpenStoredQuery>().answer::<Done>();
+    wire.post("store/traces").body::<store::TracesQuery>().answer::<store::StoredTraces>();
     wire.visit::<Refused>();
 }
 

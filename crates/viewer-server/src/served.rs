@@ -1,0 +1,138 @@
+//! What is shown: the traces that were named, or a store and those of its traces that somebody looks at.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use axum::{
+    extract::State,
+    http::{HeaderMap, Uri},
+    response::Response,
+};
+use tokio::task::spawn_blocking;
+#[cfg(not(feature = "sql"))]
+use traceloom_core::Error;
+use traceloom_core::Result;
+use traceloom_viewer::{self as viewer, Request, Router};
+
+use crate::{answer::shown, server::StoreOptions};
+
+/// The header that says which trace of the store a page shows.
+const TRACE_HEADER: &str = "x-traceloom-trace";
+/// Traces of a store that are in memory at a time.
+const MAX_OPENED: usize = 4;
+/// A page that is looked at asks more often.
+const IN_USE: Duration = Duration::from_secs(5);
+
+/// What pages are answered from.
+#[derive(Debug)]
+pub(crate) struct Served {
+    main: Arc<Router>,
+    opened: Mutex<Vec<Opened>>,
+    /// Held while a trace is opened, so that it is opened once.
+    opening: tokio::sync::Mutex<()>,
+}
+
+/// A trace of the store.
+#[derive(Debug)]
+struct Opened {
+    trace: String,
+    router: Arc<Router>,
+    asked: Instant,
+}
+
+impl Served {
+    pub(crate) fn new(main: Arc<Router>) -> Self {
+        Self { main, opened: Mutex::default(), opening: tokio::sync::Mutex::default() }
+    }
+
+    /// What answers a request: a page of one trace says which; it is opened if it is not.
+    pub(crate) async fn router(&self, headers: &HeaderMap) -> Result<Arc<Router>, viewer::Response> {
+        match headers.get(TRACE_HEADER) {
+            Some(trace) => self.trace(trace.to_str().unwrap_or_default()).await,
+            None => Ok(Arc::clone(&self.main)),
+        }
+    }
+
+    async fn trace(&self, trace: &str) -> Result<Arc<Router>, viewer::Response> {
+        if let Some(router) = self.known(trace) {
+            return Ok(router);
+        }
+        let _turn = self.opening.lock().await;
+        if let Some(router) = self.known(trace) {
+            return Ok(router);
+        }
+        let (main, id) = (Arc::clone(&self.main), trace.to_owned());
+        // The whole file is read, to see whether it is unchanged.
+        let opened = spawn_blocking(move || open(&main, &id)).await;
+        let router = Arc::new(opened.unwrap_or_else(|_| Err(viewer::Response::failed()))?);
+        self.keep(Opened { trace: trace.to_owned(), router: Arc::clone(&router), asked: Instant::now() })?;
+        Ok(router)
+    }
+
+    fn known(&self, trace: &str) -> Option<Arc<Router>> {
+        let mut opened = self.opened();
+        let known = opened.iter_mut().find(|known| known.trace == trace)?;
+        known.asked = Instant::now();
+        Some(Arc::clone(&known.router))
+    }
+
+    /// Keeps a trace; the one that nobody looked at for the longest time goes.
+    fn keep(&self, new: Opened) -> Result<(), viewer::Response> {
+        let mut opened = self.opened();
+        if opened.len() >= MAX_OPENED {
+            let idle = opened.iter().enumerate().filter(|(_, known)| known.asked.elapsed() > IN_USE);
+            let oldest = idle.min_by_key(|(_, known)| known.asked).map(|(number, _)| number);
+            let Some(oldest) = oldest else {
+                close(&new.router);
+                return Err(viewer::Response::refused(
+                    503,
+                    "four traces of the store are open; close one of their tabs",
+                ));
+            };
+            close(&opened.swap_remove(oldest).router);
+        }
+        opened.push(new);
+        Ok(())
+    }
+
+    fn opened(&self) -> MutexGuard<'_, Vec<Opened>> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Opens a trace of the store, so that a page can be sent to it; a trace that cannot be opened is refused here.
+pub(crate) async fn open_stored(State(served): State<Arc<Served>>, uri: Uri) -> Response {
+    let trace = uri.query().and_then(|query| query.strip_prefix("trace=")).unwrap_or_default();
+    match served.trace(trace).await {
+        Ok(_) => shown(viewer::Response::done()),
+        Err(refusal) => shown(refusal),
+    }
+}
+
+/// Ends the reading of a trace that nobody looks at.
+fn close(router: &Router) {
+    let _done = router.answer(&Request { method: "POST", path: "close", query: "trace=0", body: &[] });
+}
+
+/// A router that answers queries about a store as well.
+#[cfg(feature = "sql")]
+pub(crate) fn with_store(router: Router, store: &StoreOptions) -> Result<Router> {
+    router.with_store(&store.path, &store.sources)
+}
+
+#[cfg(not(feature = "sql"))]
+pub(crate) fn with_store(_: Router, store: &StoreOptions) -> Result<Router> {
+    Err(Error::unsupported("this build has no stores").in_file(&store.path))
+}
+
+#[cfg(feature = "sql")]
+fn open(main: &Router, trace: &str) -> Result<Router, viewer::Response> {
+    main.of_stored(trace)
+}
+
+#[cfg(not(feature = "sql"))]
+fn open(_: &Router, _: &str) -> Result<Router, viewer::Response> {
+    Err(viewer::Response::refused(404, "this build has no stores"))
+}
