@@ -40,6 +40,14 @@ describe("ask", () => {
     expect(fetch).toHaveBeenCalledWith("api/totals?from=1", { headers: { "x-traceloom-token": "abc" } });
   });
 
+  it("says which trace of a store the page shows", async () => {
+    answer(200, "{}");
+    vi.stubGlobal("location", { search: "?token=abc&store=1&trace=7" });
+    await ask("totals", {});
+    const headers = { "x-traceloom-token": "abc", "x-traceloom-trace": "7" };
+    expect(fetch).toHaveBeenCalledWith("api/totals?", { headers });
+  });
+
   it("fails with the words of the server, or with its status", async () => {
     answer(404, '{"error":"unknown name"}');
     await expect(ask("search", { q: "" })).rejects.toThrow("unknown name");

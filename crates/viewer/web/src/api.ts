@@ -71,8 +71,13 @@ function written(value: string | number | boolean): string {
 export type Carrier = (url: string, init: RequestInit) => Promise<Response>;
 
 let carry: Carrier = (url, init) => {
-  const token = new URLSearchParams(location.search).get("token") ?? "";
-  return fetch(url, { ...init, headers: { "x-traceloom-token": token } }).catch((error: unknown) => {
+  const page = new URLSearchParams(location.search);
+  const trace = page.get("trace");
+  const headers = {
+    "x-traceloom-token": page.get("token") ?? "",
+    ...(trace === null ? {} : { "x-traceloom-trace": trace }),
+  };
+  return fetch(url, { ...init, headers }).catch((error: unknown) => {
     // Without any answer, fetch throws this; the work of a request that was given up ends otherwise.
     throw error instanceof TypeError ? new Gone() : error;
   });

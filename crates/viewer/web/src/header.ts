@@ -59,6 +59,7 @@ export function followTraces(): void {
 }
 
 function showTraces(): void {
+  if (store.state.stored !== null) return;
   const traces = openTraces(store.state);
   const names = traces.map((trace) => baseName(trace.path));
   const [only] = traces;

@@ -8,7 +8,8 @@ export interface Key {
   run(): void;
 }
 
-const MOUSE: [string, string][] = [
+/** What the mouse does in the timeline. */
+export const MOUSE: [string, string][] = [
   ["Ctrl + K", "commands: actions, panels, threads, names"],
   ["alt + ← and alt + →", "back and forward, as on any page"],
   ["wheel, pinch", "zoom"],
@@ -35,10 +36,10 @@ const WRITTEN: Record<string, string> = {
 };
 
 /** Shows all keys in a dialog. */
-export function showKeys(dialog: HTMLDialogElement, keys: Key[]): void {
+export function showKeys(dialog: HTMLDialogElement, keys: Key[], mouse: [string, string][]): void {
   const rows: [string[], string][] = [
     ...keys.map((key): [string[], string] => [key.keys, key.what]),
-    ...MOUSE.map(([how, what]): [string[], string] => [[how], what]),
+    ...mouse.map(([how, what]): [string[], string] => [[how], what]),
   ];
   const list = element("dl", { class: "keys" });
   for (const [names, what] of rows) {

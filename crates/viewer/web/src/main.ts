@@ -5,7 +5,7 @@ import { acceptDrops, opener } from "./drop";
 import { Feed } from "./feed";
 import { goto } from "./goto";
 import { complain, followTraces, say } from "./header";
-import { listen, showKeys, type Key } from "./keys";
+import { listen, MOUSE, showKeys, type Key } from "./keys";
 import { Linking } from "./linking";
 import { Live } from "./live";
 import { askNote } from "./notes/ask";
@@ -16,6 +16,7 @@ import { Tabs } from "./panels/tabs";
 import { followQueries } from "./queried/tracks";
 import { Search } from "./search/search";
 import { arrange, lookAtAll, NOTHING, select, store } from "./store";
+import { followStore } from "./stored";
 import { followTheme, toggleTheme } from "./theme";
 import { toggleBoxMode } from "./timeline/input";
 import { alignOthers, holdOrMeet } from "./timeline/align";
@@ -26,6 +27,7 @@ import { TrackTools } from "./timeline/tools";
 import { byId } from "./widgets/dom";
 
 followTheme();
+followStore();
 followTraces();
 const timeline = new Timeline();
 new Edges(timeline);
@@ -41,7 +43,7 @@ function selectNothing(): void {
   store.set({ held: null });
 }
 
-const keys: Key[] = [
+const timelineKeys: Key[] = [
   { keys: ["w", "+", "="], what: "zoom in", run: () => timeline.zoom(0.7) },
   { keys: ["s", "-"], what: "zoom out", run: () => timeline.zoom(1 / 0.7) },
   { keys: ["a", "ArrowLeft"], what: "move left", run: () => timeline.pan(-120) },
@@ -70,16 +72,21 @@ const keys: Key[] = [
   },
   { keys: ["u"], what: "undo: restore the previous view and trace positions", run: () => linking.undo() },
   { keys: ["b"], what: "toggle box selection: dragging selects time and tracks", run: toggleBoxMode },
-  { keys: ["["], what: "previous panel", run: () => tabs.step(-1) },
-  { keys: ["]"], what: "next panel", run: () => tabs.step(1) },
   { keys: ["T"], what: "filter tracks by name", run: () => tools.focus() },
   { keys: ["C"], what: "show one low row per track, or all rows", run: () => tools.toggleCompact() },
   { keys: ["c"], what: "fold all tracks, or unfold them", run: () => timeline.foldAll() },
   { keys: ["H"], what: "show hidden tracks", run: () => arrange({ hidden: new Set() }) },
-  { keys: ["t"], what: "switch between light and dark", run: toggleTheme },
   { keys: ["e"], what: "save as an image", run: () => timeline.save() },
   { keys: ["Escape"], what: "clear the selection", run: selectNothing },
-  { keys: ["?"], what: "show these keys", run: () => showKeys(dialog, keys) },
+];
+const storeKeys: Key[] = [{ keys: ["/"], what: "filter the list", run: () => tabs.focusFilter() }];
+const isStore = store.state.stored !== null;
+const keys: Key[] = [
+  ...(isStore ? storeKeys : timelineKeys),
+  { keys: ["["], what: "previous panel", run: () => tabs.step(-1) },
+  { keys: ["]"], what: "next panel", run: () => tabs.step(1) },
+  { keys: ["t"], what: "switch between light and dark", run: toggleTheme },
+  { keys: ["?"], what: "show these keys", run: () => showKeys(dialog, keys, isStore ? [] : MOUSE) },
 ];
 listen(keys);
 const commands = new Palette(dialog, keys);
@@ -89,7 +96,7 @@ const buttons = {
   box: toggleBoxMode,
   png: () => timeline.save(),
   theme: toggleTheme,
-  help: () => showKeys(dialog, keys),
+  help: () => showKeys(dialog, keys, isStore ? [] : MOUSE),
 };
 for (const [id, run] of Object.entries(buttons)) byId(id).addEventListener("click", run);
 

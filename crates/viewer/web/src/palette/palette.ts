@@ -2,7 +2,7 @@
 
 import { ask } from "../api";
 import { count } from "../format";
-import { PANELS } from "../panels/registry";
+import { usefulPanels } from "../panels/registry";
 import { closeTrace, look, openPanel, reveal, select, store } from "../store";
 import { openTraces } from "../store/state";
 import { traceLabel, trackLabel } from "../timeline/names";
@@ -128,7 +128,7 @@ export class Palette {
 }
 
 function panels(): Command[] {
-  const useful = PANELS.filter((panel) => panel.isUseful(store.state));
+  const useful = usefulPanels(store.state);
   return useful.map((panel) => ({ kind: "panel", title: panel.title, run: () => openPanel(panel.id) }));
 }
 

@@ -1,5 +1,7 @@
 // All panels, in the order of their tabs.
 
+import type { PageState } from "../store";
+import { builds } from "./builds";
 import { changes } from "./changes";
 import { definitions } from "./definitions";
 import { findings } from "./findings";
@@ -15,9 +17,11 @@ import { selection } from "./selection";
 import { source } from "./source";
 import { sql } from "./sql";
 import { stats } from "./stats";
+import { stored } from "./stored";
 import { tree } from "./tree";
+import { trend } from "./trend";
 
-export const PANELS: readonly Panel[] = [
+const PANELS: readonly Panel[] = [
   overview,
   selection,
   changes,
@@ -34,3 +38,11 @@ export const PANELS: readonly Panel[] = [
   definitions,
   notes,
 ];
+
+/** Those of a store, which has no timeline. */
+const STORE_PANELS: readonly Panel[] = [stored, trend, builds];
+
+/** The panels that have something to show. */
+export function usefulPanels(state: PageState): Panel[] {
+  return (state.stored === null ? PANELS : STORE_PANELS).filter((panel) => panel.isUseful(state));
+}

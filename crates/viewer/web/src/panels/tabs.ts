@@ -3,7 +3,7 @@
 import { openPanel, store, type PanelId } from "../store";
 import { byId, element, failure } from "../widgets/dom";
 import type { Panel, PanelView } from "./panel";
-import { PANELS } from "./registry";
+import { usefulPanels } from "./registry";
 
 export class Tabs {
   private readonly bar = byId("tabs");
@@ -16,7 +16,7 @@ export class Tabs {
 
   constructor() {
     store.subscribe(
-      ({ server, notes }) => [server.revision, notes.length],
+      ({ server, notes, stored }) => [server.revision, notes.length, stored],
       () => this.refresh(),
     );
     store.subscribe(
@@ -38,7 +38,7 @@ export class Tabs {
   }
 
   private useful(): Panel[] {
-    return PANELS.filter((panel) => panel.isUseful(store.state));
+    return usefulPanels(store.state);
   }
 
   private refresh(): void {
@@ -57,6 +57,11 @@ export class Tabs {
     const at = useful.findIndex((panel) => panel.id === store.state.panel);
     const next = useful[(at + by + useful.length) % useful.length];
     if (next) openPanel(next.id);
+  }
+
+  /** Gives the keys to the filter of the panel that is open. */
+  focusFilter(): void {
+    this.host.querySelector<HTMLElement>('input[type="search"]')?.focus();
   }
 
   /** Shows the panel that is open, or lets it follow. */

@@ -1,8 +1,11 @@
 // What a link keeps of each panel, which is also what one panel can ask another to show.
 
-import type { FlameView, FlameWeight, GraphStep, Grouping, Level } from "../wire";
+import type { FlameView, FlameWeight, GraphStep, Grouping, Level, StoredSort, StoredState, TrendMetric } from "../wire";
 
 export type PanelId =
+  | "stored"
+  | "trend"
+  | "builds"
   | "overview"
   | "selection"
   | "changes"
@@ -121,6 +124,31 @@ export interface DefinitionsLink {
   table?: TableState;
 }
 
+/** Which traces of a store are listed. */
+export interface StoredFilter {
+  text: string;
+  /** Values by column. */
+  tags: Readonly<Record<string, string>>;
+  state: StoredState;
+  sort: StoredSort;
+  /** The column that is sorted by, if that is a tag. */
+  column: string;
+  isDown: boolean;
+  /** The row that was chosen. */
+  at: number;
+}
+
+export interface TrendLink {
+  name?: string | null;
+  metric?: TrendMetric;
+  text?: string;
+}
+
+export interface BuildsLink {
+  baseline?: string;
+  candidate?: string;
+}
+
 /** The range that the figures of several panels are about. */
 export interface RangeLink {
   scope?: "window" | "all";
@@ -130,6 +158,9 @@ export interface RangeLink {
 
 /** By panel, and the range that several share. */
 export interface PanelLinks {
+  stored: Partial<StoredFilter>;
+  trend: TrendLink;
+  builds: BuildsLink;
   stats: StatsLink;
   flame: FlameLink;
   changes: ChangesLink;

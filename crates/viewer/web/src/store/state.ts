@@ -3,7 +3,7 @@
 import type { Noted } from "../notes/notes";
 import type { Track } from "../queried/answer";
 import type { Anchor } from "../timeline/align";
-import type { EventDetails, Found, SpanDetails, State, TraceInfo } from "../wire";
+import type { EventDetails, Found, SpanDetails, State, StoreAbout, TraceInfo } from "../wire";
 import { Names } from "./names";
 import type { PanelId } from "./panels";
 
@@ -80,6 +80,8 @@ export interface PageState {
   queried: readonly Track[];
   /** What a trace will be aligned with. */
   held: Anchor | null;
+  /** The store that the page shows, and what is known of it; null if it shows traces. */
+  stored: { readonly about: StoreAbout | null } | null;
   /** The panel that is open. */
   panel: PanelId;
   /** What each panel wants to find again. A link may hold anything, so look before you use it. */
@@ -144,6 +146,7 @@ export function initial(): PageState {
     notes: [],
     queried: [],
     held: null,
+    stored: null,
     panel: "overview",
     links: {},
     called: null,

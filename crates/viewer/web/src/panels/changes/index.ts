@@ -1,30 +1,30 @@
 // How one trace differs from another: slower, faster, new, gone.
 
 import { ask } from "../../api";
-import { bytes, count, duration } from "../../format";
 import { callPanel, keepLink, selectName, store } from "../../store";
 import { comparedTraces, type Sides } from "../../store/compared";
 import { readyTraces } from "../../store/state";
 import { keep } from "../../stacks/kept";
 import { traceLabel } from "../../timeline/names";
 import { BusyMark, Latest } from "../../widgets/busy";
-import { element, failure, note } from "../../widgets/dom";
-import { table, type TableElement } from "../../widgets/table";
-import { ChangeRow, type Changes } from "../../wire";
+import { ChangesList } from "../../widgets/changes";
+import { element, failure } from "../../widgets/dom";
+import { ChangeRow } from "../../wire";
 import { lasting, type Panel } from "../panel";
 
 class ChangesPanel {
-  readonly host = element("div", { class: "changes" });
+  readonly host = element("div");
   private readonly tools = element("div", { class: "tools" });
-  private readonly sums = element("p", { class: "note" });
-  private readonly list = element("div");
+  private readonly list = new ChangesList({
+    choose: (row) => void selectName(row[ChangeRow.name]),
+    open: (row) => selectName(row[ChangeRow.name]) && callPanel("histogram"),
+  });
   private readonly busy = new BusyMark();
   private readonly latest = new Latest();
-  private rows: TableElement<ChangeRow> | null = null;
   private key = "";
 
   constructor() {
-    this.host.append(this.busy.host, this.tools, this.sums, this.list);
+    this.host.append(this.busy.host, this.tools, this.list.host);
   }
 
   async update(): Promise<void> {
@@ -38,11 +38,10 @@ class ChangesPanel {
     const [before, after] = sides;
     try {
       const answer = await this.busy.during(this.latest.ask((signal) => ask("changes", { before, after }, signal)));
-      if (answer) this.fill(answer);
+      if (answer) this.list.fill(answer);
     } catch (error) {
       this.key = "";
-      this.rows = null;
-      this.list.replaceChildren(failure(error));
+      this.list.host.replaceChildren(failure(error));
     }
   }
 
@@ -73,95 +72,6 @@ class ChangesPanel {
     keepLink("changes", { before, after });
     void this.update();
   }
-
-  private fill({ rows, all, own_ns: [before, after] }: Changes): void {
-    // Whoever scripts the page can wait until it is complete.
-    this.host.dataset["compared"] = String(all);
-    const counted = ["worse", "better", "new", "gone", "same"].map((verdict) => {
-      const number = rows.filter((row) => row[ChangeRow.verdict] === verdict).length;
-      return number > 0 ? `${count(number)} ${WORDS[verdict] ?? verdict}` : "";
-    });
-    const cut = all > rows.length ? `the first ${count(rows.length)} of ${count(all)} are listed` : "";
-    const time = before + after > 0 ? `self time ${duration(before)} → ${duration(after)}` : "";
-    this.sums.textContent = [time, ...counted, cut].filter((part) => part !== "").join(" · ");
-    if (rows.length === 0) {
-      this.rows = null;
-      this.list.replaceChildren(note("The traces have nothing to compare."));
-    } else if (this.rows) {
-      this.rows.setRows(rows);
-    } else {
-      this.rows = changesTable(rows);
-      this.list.replaceChildren(this.rows);
-    }
-  }
-}
-
-const WORDS: Record<string, string> = { worse: "slower", better: "faster" };
-const ORDER = ["worse", "better", "new", "gone", "same"];
-
-function changesTable(rows: ChangeRow[]): TableElement<ChangeRow> {
-  const amount = (row: ChangeRow, value: number | null): string =>
-    value === null ? "" : row[ChangeRow.is_bytes] ? bytes(value) : duration(value);
-  const percent = (part: number | null): string =>
-    part === null ? "" : `${part > 0 ? "+" : ""}${(100 * part).toFixed(1)} %`;
-  const verdict = (row: ChangeRow): string => row[ChangeRow.verdict];
-  return table<ChangeRow>(
-    [
-      { title: "Name", text: named, color: (row) => COLORS[verdict(row)] ?? null },
-      {
-        title: "Change",
-        text: (row) => percent(row[ChangeRow.change]),
-        value: (row) => row[ChangeRow.change] ?? (verdict(row) === "new" ? Infinity : -Infinity),
-        hint: "Change in the mean time per call, or in the bytes that a function allocates",
-      },
-      {
-        title: "Verdict",
-        text: (row) => WORDS[verdict(row)] ?? verdict(row),
-        value: (row) => ORDER.indexOf(verdict(row)),
-        align: "left",
-      },
-      {
-        title: "Before",
-        text: (row) => amount(row, row[ChangeRow.before]),
-        value: (row) => row[ChangeRow.before] ?? -1,
-        csv: "before",
-      },
-      {
-        title: "After",
-        text: (row) => amount(row, row[ChangeRow.after]),
-        value: (row) => row[ChangeRow.after] ?? -1,
-        csv: "after",
-      },
-      {
-        title: "Noise",
-        text: (row) => percent(row[ChangeRow.noise]).replace("+", "± "),
-        value: (row) => row[ChangeRow.noise] ?? -1,
-        hint: "Smaller changes may be chance; estimated from the spread of durations within one trace",
-      },
-      {
-        title: "Calls",
-        text: (row) => `${count(row[ChangeRow.calls_before])} → ${count(row[ChangeRow.calls_after])}`,
-        value: (row) => row[ChangeRow.calls_after] - row[ChangeRow.calls_before],
-      },
-      {
-        title: "Share",
-        text: (row) => `${(100 * row[ChangeRow.share]).toFixed(1)} %`,
-        value: (row) => row[ChangeRow.share],
-        bar: (row) => row[ChangeRow.share],
-        hint: "Share of the self time, in the trace where it is larger",
-      },
-    ],
-    rows,
-    (row) => void selectName(row[ChangeRow.name]),
-    { name: "changes", open: (row) => selectName(row[ChangeRow.name]) && callPanel("histogram") },
-  );
-}
-
-const COLORS: Record<string, string> = { worse: "var(--bad)", better: "var(--good)", new: "var(--warn)" };
-
-function named(row: ChangeRow): string {
-  const line = row[ChangeRow.line];
-  return line === null ? row[ChangeRow.name] : `${row[ChangeRow.name]}:${line}`;
 }
 
 export const changes: Panel = {

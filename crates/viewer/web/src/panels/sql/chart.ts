@@ -3,6 +3,7 @@
 import { count, moment } from "../../format";
 import { numberIn, shownAs, type Answer, type Chart, type Row } from "../../queried/answer";
 import { element, note } from "../../widgets/dom";
+import { drawn } from "../../widgets/svg";
 
 /** More bars than these are a table. */
 const MAX_BARS = 200;
@@ -77,10 +78,4 @@ function line({ columns, rows }: Answer, along: number, value: number): HTMLElem
   host.prepend(axis(shownAs(column, most), column, ""));
   host.append(axis(place(from), `${base}, from ${shownAs(column, least)} up`, place(to)));
   return host;
-}
-
-function drawn(tag: string, attributes: Record<string, string>): SVGElement {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  return made;
 }

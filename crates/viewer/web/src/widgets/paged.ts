@@ -1,0 +1,83 @@
+// A list of any length whose rows the server has: those in sight are asked for.
+
+import { BLOCK, Blocks } from "./blocks";
+import { element } from "./dom";
+import { Lines, type LinesOptions } from "./lines";
+
+/** Some rows, and how many there are in all. */
+export interface Page<T> {
+  total: number;
+  rows: readonly T[];
+}
+
+export interface PagedOptions<T> extends Pick<LinesOptions, "label" | "height" | "roles"> {
+  ask(skip: number, take: number): Promise<Page<T>>;
+  /** Makes the element of a row. */
+  row(row: T, at: number): HTMLElement;
+  /** Told how many rows there are. */
+  counted(total: number): void;
+  failed(error: unknown): void;
+  choose?(row: T, at: number): void;
+  open?(row: T): void;
+}
+
+export class Paged<T> {
+  readonly lines: Lines;
+  private blocks = new Blocks<T>();
+  /** Grows with each query, so that late answers are dropped. */
+  private turn = 0;
+
+  constructor(private readonly options: PagedOptions<T>) {
+    this.lines = new Lines({
+      ...options,
+      line: (at) => {
+        const row = this.blocks.row(at);
+        return row === undefined ? element("div") : options.row(row, at);
+      },
+      seen: (from, to) => this.want(from, to),
+      choose: (at) => this.with(at, (row) => options.choose?.(row, at)),
+      open: (at) => this.with(at, (row) => options.open?.(row)),
+    });
+  }
+
+  /** Another query: asks how many rows there are, and for those around one of them. */
+  async restart(at = 0): Promise<void> {
+    const turn = ++this.turn;
+    const block = Math.floor(Math.max(0, at) / BLOCK);
+    try {
+      const { total, rows } = await this.options.ask(block * BLOCK, BLOCK);
+      if (turn !== this.turn) return;
+      this.blocks = new Blocks();
+      this.blocks.put(block, rows);
+      this.options.counted(total);
+      this.lines.setCount(total);
+      this.lines.mark(-1);
+      if (at > 0 && at < total) this.lines.reveal(at, true);
+      else this.lines.begin(0);
+    } catch (error) {
+      if (turn === this.turn) this.options.failed(error);
+    }
+  }
+
+  private with(at: number, work: (row: T) => void): void {
+    const row = this.blocks.row(at);
+    if (row !== undefined) work(row);
+  }
+
+  private want(from: number, to: number): void {
+    for (const block of this.blocks.missing(from, to)) void this.load(block);
+  }
+
+  private async load(block: number): Promise<void> {
+    const { turn, blocks } = this;
+    try {
+      const { rows } = await this.options.ask(block * BLOCK, BLOCK);
+      if (turn !== this.turn) return;
+      blocks.put(block, rows);
+      this.lines.refresh();
+    } catch (error) {
+      blocks.failed(block);
+      if (turn === this.turn) this.options.failed(error);
+    }
+  }
+}
