@@ -84,6 +84,7 @@ pub(crate) enum Command {
 Examples:
   traceloom view capture.prof
   traceloom view service.clog game.prof       both on one time axis
+  traceloom view fleet/ --sources traces/     a store: list of traces, trends, builds
   traceloom view --no-open --port 8123 capture.prof")]
     View(answers::View),
 

@@ -9,9 +9,15 @@ use traceloom_core::{TimeRange, parse_duration};
 
 #[derive(Args, Debug)]
 pub(crate) struct View {
-    /// Traces, shown on one time axis.
+    /// Traces, shown on one time axis; or a store, whose traces are listed.
     #[arg(required_unless_present = "live", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
+    /// Open the traces of a store from files below this folder; may be repeated.
+    ///
+    /// A store may name any file. Traceloom opens only those below these folders, and only if their content has not
+    /// changed.
+    #[arg(long, value_name = "DIR", conflicts_with = "live")]
+    pub(crate) sources: Vec<PathBuf>,
     /// Show a trace while it is being written: its file, or the address of the program that serves it (HOST:PORT or the
     /// path of a socket).
     #[arg(long, value_name = "FILE|ADDRESS")]

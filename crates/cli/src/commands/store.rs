@@ -25,6 +25,11 @@ pub(crate) fn is_store(path: &Path) -> bool {
     path.join("manifest.json").is_file()
 }
 
+/// Whether this is a folder that looks like a store, be it one of a fleet.
+pub(crate) fn is_any_store(path: &Path) -> bool {
+    is_store(path) || path.join("fleet.json").is_file()
+}
+
 /// Adds traces to a store.
 pub(crate) fn add(inputs: &[PathBuf], output: &Path, arguments: &args::files::Convert) -> Result<Outcome> {
     if arguments.to.as_deref().is_some_and(|to| to != ID) {

@@ -9,12 +9,16 @@ use std::{
 };
 
 use traceloom_core::{Error, ErrorKind, Result, live::Address};
-use traceloom_viewer_server::{Keep, Live, LiveSource, Options, start};
+use traceloom_viewer_server::{Keep, Live, LiveSource, Options, StoreOptions, start};
 
-use super::capture::sampled::Sampled;
+use super::{capture::sampled::Sampled, store::is_any_store};
 use crate::{Outcome, args::answers::View, browser, go_on_after, output};
 
 pub(crate) fn run(arguments: &View) -> Result<Outcome> {
+    if let Some(path) = store(arguments)? {
+        let store = Some(StoreOptions { path, sources: arguments.sources.clone() });
+        return show(Options { store, port: arguments.port, ..Options::default() }, !arguments.no_open);
+    }
     let (live, sampled) = match arguments.live.as_deref() {
         Some(from) => live(from, arguments)?,
         None => (None, None),
@@ -23,6 +27,17 @@ pub(crate) fn run(arguments: &View) -> Result<Outcome> {
     let options =
         Options { paths, live, from: arguments.reading.from.clone(), port: arguments.port, ..Options::default() };
     serve(options, !arguments.no_open, sampled)
+}
+
+/// The store that is to be shown, if it is one.
+fn store(arguments: &View) -> Result<Option<PathBuf>> {
+    if let Some(path) = arguments.files.iter().find(|path| is_any_store(path)) {
+        if arguments.files.len() == 1 && arguments.live.is_none() {
+            return Ok(Some(path.clone()));
+        }
+        return Err(Error::usage("is a store, which is shown on its own").in_file(path));
+    }
+    if arguments.sources.is_empty() { Ok(None) } else { Err(Error::usage("--sources is for a store")) }
 }
 
 /// A growing file, or a program that serves its trace or that has to be captured repeatedly.

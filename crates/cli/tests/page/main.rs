@@ -6,6 +6,7 @@
 mod hostile;
 mod live;
 mod served;
+mod store;
 
 use std::{
     fs,

@@ -10,7 +10,7 @@ use std::{
 use serde_json::{Value as Json, json};
 use traceloom_testkit::Browser;
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_traceloom");
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_traceloom");
 
 /// A server of some traces, for as long as it is held.
 struct Served {
@@ -19,10 +19,10 @@ struct Served {
 }
 
 impl Served {
-    fn new(files: &[PathBuf]) -> Self {
+    fn new(arguments: &[PathBuf]) -> Self {
         let mut child = Command::new(PROGRAM)
             .args(["view", "--no-open", "--port", "0"])
-            .args(files)
+            .args(arguments)
             .env_remove("SSH_CONNECTION")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -72,6 +72,12 @@ pub(crate) fn run_alone(script: &str, files: &[PathBuf], more: Json) {
 pub(crate) fn run(script: &str, files: &[PathBuf], more: Json) {
     let served = Served::new(files);
     run_at(script, &served.url, files, more);
+}
+
+/// The same with a store, whose traces are opened from a folder.
+pub(crate) fn run_store(script: &str, store: &Path, sources: &Path, more: Json) {
+    let served = Served::new(&[store.to_owned(), "--sources".into(), sources.to_owned()]);
+    run_at(script, &served.url, &[store.to_owned()], more);
 }
 
 fn run_at(script: &str, url: &str, files: &[PathBuf], more: Json) {
