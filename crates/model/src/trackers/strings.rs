@@ -24,8 +24,8 @@ impl Symbol {
 pub struct Strings {
     texts: String,
     ends: Vec<usize>,
-    /// Symbols with the hashes of their texts, so that texts are not hashed again when the table grows.
-    symbols: HashTable<(u64, u32)>,
+    /// Symbols with half of the hashes of their texts, so that texts are not hashed again when the table grows.
+    symbols: HashTable<(u32, u32)>,
     hasher: DefaultHashBuilder,
 }
 
@@ -33,9 +33,9 @@ impl Strings {
     /// The symbol of a text.
     pub fn intern(&mut self, text: &str) -> Symbol {
         let Self { texts, ends, symbols, hasher } = self;
-        let hash = hasher.hash_one(text);
-        let is_it = |(known, symbol): &(u64, u32)| *known == hash && text_of(texts, ends, *symbol) == Some(text);
-        match symbols.entry(hash, is_it, |(hash, _)| *hash) {
+        let hash = (hasher.hash_one(text) >> 32) as u32;
+        let is_it = |(known, symbol): &(u32, u32)| *known == hash && text_of(texts, ends, *symbol) == Some(text);
+        match symbols.entry(doubled(hash), is_it, |(hash, _)| doubled(*hash)) {
             Entry::Occupied(found) => Symbol(found.get().1),
             Entry::Vacant(free) => {
                 let symbol = ends.len() as u32;
@@ -85,6 +85,12 @@ impl Strings {
         self.ends.clear();
         self.symbols.clear();
     }
+}
+
+/// A hash for the table, which uses both the upper and the lower bits.
+#[inline]
+fn doubled(hash: u32) -> u64 {
+    u64::from(hash) << 32 | u64::from(hash)
 }
 
 #[inline]

@@ -1,24 +1,33 @@
 //! Threads: a section of the file opens one, or goes on with one that was there before.
 
-use std::collections::HashMap;
+use std::{hash::BuildHasher, ops::Range};
 
+use hashbrown::{DefaultHashBuilder, HashTable};
 use traceloom_easyprofiler::Thread;
-use traceloom_model::{Halt, Tables, threads::Thread as Row, trackers::Symbol};
+use traceloom_model::{Halt, Named, Tables, threads::Thread as Row};
 
 use crate::shared::text;
 
-/// The threads so far; the place of one is its id.
+/// The threads so far; the index of a thread is its id. A file may have a million, so each takes little more than its name.
 #[derive(Debug, Default)]
 pub(super) struct Threads {
-    by_tid: HashMap<u64, usize>,
+    /// Ids, found by the tids of `list`.
+    by_tid: HashTable<u32>,
+    hasher: DefaultHashBuilder,
     list: Vec<Known>,
+    /// The names of all threads, concatenated.
+    names: String,
     current: usize,
 }
+
+/// Max length of a list of selected threads that is searched per section; longer ones select all, because a filter is a hint.
+const MAX_SEARCHED: usize = 1_000;
 
 #[derive(Debug)]
 struct Known {
     tid: u64,
-    name: Option<Symbol>,
+    /// A range of `names`.
+    name: Range<usize>,
     last_end_ns: u64,
 }
 
@@ -34,23 +43,37 @@ pub(super) struct Current {
 
 impl Threads {
     /// Opens a section; `before` is the thread that ends here.
-    pub(super) fn open(&mut self, thread: &Thread<'_>, before: &Current, tables: &mut Tables<'_>) -> Current {
+    pub(super) fn open(&mut self, thread: &Thread<'_>, before: &Current, tables: &Tables<'_>) -> Current {
         if let Some(known) = self.list.get_mut(self.current) {
             known.last_end_ns = before.last_end_ns;
         }
-        let next = self.list.len();
-        self.current = *self.by_tid.entry(thread.id).or_insert(next);
-        if self.current == next {
-            self.list.push(Known { tid: thread.id, name: None, last_end_ns: 0 });
-        }
+        self.current = self.number(thread.id);
         let known = &mut self.list[self.current];
         // A later section may bring a name, or another one; one that brings none leaves it.
         if !thread.name.is_empty() {
-            let name = thread.name.text;
-            known.name = (!name.is_empty()).then(|| tables.strings.intern(&text(name)));
+            let name = text(thread.name.text);
+            if self.names[known.name.clone()] != *name {
+                let start = self.names.len();
+                self.names.push_str(&name);
+                known.name = start..self.names.len();
+            }
         }
         let id = self.current as i64;
-        Current { id, is_taken: tables.filter().takes_thread(id), last_end_ns: known.last_end_ns }
+        let is_taken = tables.filter().threads.as_ref().is_none_or(|ids| ids.len() > MAX_SEARCHED || ids.contains(&id));
+        Current { id, is_taken, last_end_ns: known.last_end_ns }
+    }
+
+    /// The index of a thread, which may be new.
+    fn number(&mut self, tid: u64) -> usize {
+        let Self { by_tid, hasher, list, .. } = self;
+        let hash = hasher.hash_one(tid);
+        if let Some(number) = by_tid.find(hash, |number| list[*number as usize].tid == tid) {
+            return *number as usize;
+        }
+        list.push(Known { tid, name: 0..0, last_end_ns: 0 });
+        let number = list.len() - 1;
+        by_tid.insert_unique(hash, number as u32, |number| hasher.hash_one(list[*number as usize].tid));
+        number
     }
 
     /// Whether none has come yet.
@@ -60,20 +83,13 @@ impl Threads {
 
     /// Pushes the rows, when all names are known.
     pub(super) fn push(&self, tables: &mut Tables<'_>) -> Result<(), Halt> {
-        let row = |id, tid, name: Option<Symbol>| Row {
-            id,
-            tid,
-            process_id: 0,
-            name: name.map(Into::into),
-            kind: None,
-            location: None,
+        let mut row = |id, tid, name: &str| {
+            let name = (!name.is_empty()).then_some(name).map(Named::Text);
+            tables.push(Row { id, tid, process_id: 0, name, kind: None, location: None })
         };
         if self.list.is_empty() {
-            return tables.push(row(0, None, None));
+            return row(0, None, "");
         }
-        for (id, known) in self.list.iter().enumerate() {
-            tables.push(row(id as i64, Some(known.tid), known.name))?;
-        }
-        Ok(())
+        (0..).zip(&self.list).try_for_each(|(id, known)| row(id, Some(known.tid), &self.names[known.name.clone()]))
     }
 }
