@@ -33,11 +33,16 @@ impl RowFilter {
         self.threads.is_some()
     }
 
-    /// Whether it selects a row; a row without a thread does not match any selected thread.
+    /// Whether it selects a row.
     #[inline]
     pub fn takes(&self, ts_ns: i64, thread_id: Option<i64>) -> bool {
-        let takes_thread = |threads: &HashSet<i64>| thread_id.is_some_and(|id| threads.contains(&id));
-        self.range.contains(ts_ns) && self.threads.as_ref().is_none_or(takes_thread)
+        self.range.contains(ts_ns) && self.takes_thread(thread_id)
+    }
+
+    /// Whether it selects rows of a thread; a row without a thread does not match any selected thread.
+    #[inline]
+    pub fn takes_thread(&self, thread_id: Option<i64>) -> bool {
+        self.threads.as_ref().is_none_or(|threads| thread_id.is_some_and(|id| threads.contains(&id)))
     }
 }
 

@@ -364,7 +364,10 @@ impl TableSink for Stats {
                 self.events(&Events::of(&batch)?, places.as_ref());
             }
             Table::Switches => self.switches(&Switches::of(&batch)?),
-            Table::Threads => self.threads.name(self.trace(), &ThreadRows::of(&batch)?),
+            Table::Threads => {
+                let (trace, rows) = (self.trace(), &self.rows);
+                self.threads.name(trace, &ThreadRows::of(&batch)?, |id| rows.takes_thread(Some(id)));
+            }
             Table::Calls => self.calls(&Calls::of(&batch)?),
             _ => {}
         }

@@ -153,6 +153,8 @@ pub struct ThreadRow {
     pub tid: Option<u64>,
     /// Index of the trace, in the order given.
     pub trace: u32,
+    /// Number of threads in this row: more than 1 only for the row of all threads that are not listed one by one.
+    pub threads: u64,
     /// Number of spans.
     pub spans: u64,
     /// Time inside spans.

@@ -161,6 +161,7 @@ fn thread_row(thread: &Thread) -> ThreadRow {
         name: thread.label(),
         tid: thread.tid,
         trace: thread.trace,
+        threads: thread.others.max(1),
         spans: thread.spans,
         busy_ns: thread.busy_ns,
         switches: thread.switches,

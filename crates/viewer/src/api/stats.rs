@@ -225,7 +225,7 @@ fn event(row: &analysis::EventRow) -> EventRow {
 }
 
 fn thread(row: &analysis::ThreadRow, scopes: &[TraceScope]) -> ThreadRow {
-    let analysis::ThreadRow { name, tid, trace, spans, busy_ns, switches, off_cpu_ns } = row.clone();
+    let analysis::ThreadRow { name, tid, trace, spans, busy_ns, switches, off_cpu_ns, .. } = row.clone();
     let trace = scopes.get(trace as usize).map(|scope| scope.trace);
     ThreadRow { name, tid, trace, spans, busy_ns, switches, off_cpu_ns }
 }

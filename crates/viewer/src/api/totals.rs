@@ -172,8 +172,8 @@ fn add_up(scopes: &[TraceScope], over: &Over) -> Answer<Totals> {
         totals.total_ns = totals.total_ns.saturating_add(row.total_ns);
     }
     totals.names = report.spans.iter().map(|row| &row.name).collect::<BTreeSet<_>>().len();
-    for thread in &report.threads {
-        totals.threads += usize::from(thread.spans + thread.switches > 0);
+    for thread in report.threads.iter().filter(|thread| thread.spans + thread.switches > 0) {
+        totals.threads += thread.threads as usize;
         totals.busy_ns = totals.busy_ns.saturating_add(thread.busy_ns);
         totals.switches += thread.switches;
         totals.off_cpu_ns = totals.off_cpu_ns.saturating_add(thread.off_cpu_ns);

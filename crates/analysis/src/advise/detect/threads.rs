@@ -36,14 +36,15 @@ fn groups(measured: &Measured) -> Vec<Vec<usize>> {
         }
     }
     let main_work = |thread: usize| works[thread].iter().max_by_key(|(name, ns)| (**ns, **name)).map(|(name, _)| *name);
+    let list = &measured.threads.list;
     let pools: Vec<String> =
-        measured.threads.list.iter().map(|thread| thread.name.as_deref().map(pool_of).unwrap_or_default()).collect();
+        list.iter().map(|thread| thread.name.as_deref().map(pool_of).unwrap_or_default()).collect();
     let mut sizes: HashMap<&str, usize> = HashMap::new();
     pools.iter().for_each(|pool| *sizes.entry(pool.as_str()).or_default() += 1);
     let mut groups: HashMap<String, Vec<usize>> = HashMap::new();
     for (number, pool) in pools.iter().enumerate() {
         let is_shared = !pool.is_empty() && sizes[pool.as_str()] > 1;
-        let work = main_work(number).map(|name| format!(" {name}"));
+        let work = main_work(number).filter(|_| list[number].others == 0).map(|name| format!(" {name}"));
         if let Some(key) = if is_shared { Some(pool.clone()) } else { work } {
             groups.entry(key).or_default().push(number);
         }

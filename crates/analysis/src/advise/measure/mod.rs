@@ -127,7 +127,7 @@ impl TableSink for Measured {
             Table::Spans => self.spans.add(&SpanRows::of(&batch)?, names, threads),
             Table::Stacks => self.stacks.take(&StackRows::of(&batch)?),
             Table::Switches => self.switches(&Switches::of(&batch)?),
-            Table::Threads => threads.name(0, &ThreadRows::of(&batch)?),
+            Table::Threads => threads.name(0, &ThreadRows::of(&batch)?, |_| true),
             Table::Traces => self.traces(&Extents::of(&batch)?),
             _ => {}
         }

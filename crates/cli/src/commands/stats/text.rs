@@ -208,7 +208,8 @@ fn threads(out: &mut dyn Write, report: &Report, limit: usize) -> Result<()> {
     if table.is_empty() {
         return Ok(());
     }
-    head(out, "threads", &report.threads.len().to_string(), &table)?;
+    let count: u64 = report.threads.iter().map(|row| row.threads).sum();
+    head(out, "threads", &count.to_string(), &table)?;
     Ok(rest(out, rows.len(), limit)?)
 }
 
