@@ -4,12 +4,12 @@
 //! is added below it at once. Any other child waits in a forest until its parent arrives. Every span is moved a bounded
 //! number of times on average, at any depth.
 
-use std::collections::BTreeMap;
+use std::hash::BuildHasher;
 
-use hashbrown::HashMap;
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use traceloom_passes::{Parent, StackTree};
 
-use super::tree::Weight;
+use super::tree::{Tree, Weight};
 
 /// The columns of a span that stacks need.
 #[derive(Clone, Copy, Debug)]
@@ -25,17 +25,25 @@ pub(crate) struct Span {
     pub(crate) total: Option<u64>,
 }
 
-/// Stacks of all threads.
+/// Stacks of all threads. A trace may have a million threads, so each takes little more than its stacks.
 #[derive(Debug, Default)]
 pub(crate) struct Merging {
-    threads: BTreeMap<(u64, i64), Thread>,
-}
-
-#[derive(Debug, Default)]
-struct Thread {
+    threads: Vec<Thread>,
+    /// Numbers of threads, found by their keys.
+    numbers: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+    current: u32,
+    /// The path of the current thread.
+    path: Vec<(i64, u32)>,
+    /// The stacks of each thread have a root of their own.
     done: Stacks,
     /// Children that arrived before their parents.
     waiting: Forest,
+}
+
+#[derive(Debug)]
+struct Thread {
+    key: (u64, i64),
     /// The last span and its ancestors that arrived before it: their ids and stacks in `done`.
     path: Vec<(i64, u32)>,
 }
@@ -65,46 +73,80 @@ impl Merging {
     }
 
     pub(crate) fn add(&mut self, span: &Span) {
-        self.threads.entry(span.thread).or_default().add(span);
-    }
-
-    /// The stacks of each thread.
-    pub(crate) fn finish(self) -> impl Iterator<Item = ((u64, i64), StackTree<Weight>)> {
-        self.threads.into_iter().map(|(key, thread)| (key, finished(&thread.finish())))
-    }
-}
-
-impl Thread {
-    fn add(&mut self, span: &Span) {
-        self.waiting.tidy();
-        let children = self.waiting.heads.remove(&span.id);
-        let on_path = span.parent.and_then(|parent| self.path.iter().rposition(|(id, _)| *id == parent));
+        if self.threads.get(self.current as usize).is_none_or(|thread| thread.key != span.thread) {
+            self.turn_to(span.thread);
+        }
+        let Self { current, path, done, waiting, .. } = self;
+        waiting.tidy();
+        let children = waiting.heads.remove(&(*current, span.id));
+        let on_path = span.parent.and_then(|parent| path.iter().rposition(|(id, _)| *id == parent));
         match (span.parent, on_path) {
-            (Some(parent), None) => self.waiting.add(parent, span, children),
+            (Some(parent), None) => waiting.add((*current, parent), span, children),
             (_, place) => {
-                self.path.truncate(place.map_or(0, |place| place + 1));
-                let below = self.path.last().map_or(OUTERMOST, |(_, stack)| Parent::Node(*stack));
-                let stack = self.done.child(below, span.name);
-                self.done.weight_mut(stack).add(&span.sums());
-                self.waiting.pour(children, Parent::Node(stack), &mut self.done);
-                self.waiting.clear_if_unused();
-                self.path.push((span.id, stack));
+                path.truncate(place.map_or(0, |place| place + 1));
+                let below = path.last().map_or(Parent::Root(*current), |(_, stack)| Parent::Node(*stack));
+                let stack = done.child(below, span.name);
+                done.weight_mut(stack).add(&span.sums());
+                waiting.pour(children, Parent::Node(stack), done);
+                waiting.clear_if_unused();
+                path.push((span.id, stack));
             }
         }
     }
 
+    /// Switches to the thread of the next spans.
+    #[cold]
+    fn turn_to(&mut self, key: (u64, i64)) {
+        let Self { threads, numbers, hasher, current, path, .. } = self;
+        if let Some(before) = threads.get_mut(*current as usize) {
+            before.path = std::mem::take(path);
+        }
+        let hash = hasher.hash_one(key);
+        *current = match numbers.find(hash, |number| threads[*number as usize].key == key) {
+            Some(number) => *number,
+            None => {
+                // Room for one entry: most threads of a trace with very many have few spans.
+                threads.push(Thread { key, path: Vec::with_capacity(1) });
+                let number = threads.len() as u32 - 1;
+                *numbers.insert_unique(hash, number, |number| hasher.hash_one(threads[*number as usize].key)).get()
+            }
+        };
+        *path = std::mem::take(&mut threads[*current as usize].path);
+    }
+
+    /// Adds the stacks of all threads to a tree, below the frame of each thread if it has one.
+    pub(crate) fn finish(mut self, tree: &mut Tree, mut frame: impl FnMut((u64, i64)) -> Option<u32>) {
+        self.pour_orphans();
+        let Self { threads, done, .. } = self;
+        let nodes = done.nodes();
+        let children = totals_of_children(&done);
+        let key = |number: &u32| threads[nodes[*number as usize].root as usize].key;
+        let mut order: Vec<u32> = (0..nodes.len() as u32).collect();
+        order.sort_by_key(|number| (key(number), *number));
+        let mut places = vec![0; nodes.len()];
+        for number in order {
+            let node = &nodes[number as usize];
+            let parent = match node.parent {
+                Parent::Node(parent) => Parent::Node(places[parent as usize]),
+                Parent::Root(_) => tree.stacks.stack(0, frame(key(&number))),
+            };
+            let Sums { own, total, count } = node.weight;
+            let own = own.saturating_add(total.saturating_sub(children[number as usize]));
+            let place = tree.stacks.child(parent, node.frame);
+            tree.stacks.weight_mut(place).add(Weight { own, count });
+            places[number as usize] = place;
+        }
+    }
+
     /// Parents that never arrived are omitted, and their children become outermost.
-    fn finish(mut self) -> Stacks {
+    fn pour_orphans(&mut self) {
         let mut orphans: Vec<_> = std::mem::take(&mut self.waiting.heads).into_iter().collect();
         orphans.sort_by_key(|(parent, _)| *parent);
-        for (_, head) in orphans {
-            self.waiting.pour(Some(head), OUTERMOST, &mut self.done);
+        for ((thread, _), head) in orphans {
+            self.waiting.pour(Some(head), Parent::Root(thread), &mut self.done);
         }
-        self.done
     }
 }
-
-const OUTERMOST: Parent = Parent::Root(0);
 
 impl Span {
     fn sums(&self) -> Sums {
@@ -116,8 +158,8 @@ impl Span {
 #[derive(Debug, Default)]
 struct Forest {
     nodes: Vec<Waiting>,
-    /// The first child of each parent that has not arrived yet, by its id.
-    heads: HashMap<i64, u32>,
+    /// The first child of each parent that has not arrived yet, by thread and id.
+    heads: HashMap<(u32, i64), u32>,
     /// Number of nodes after the last merge of equal siblings.
     merged: usize,
     /// Number of nodes moved; every move costs the same.
@@ -136,7 +178,7 @@ struct Waiting {
 const MIN_MERGED: usize = 1 << 16;
 
 impl Forest {
-    fn add(&mut self, parent: i64, span: &Span, child: Option<u32>) {
+    fn add(&mut self, parent: (u32, i64), span: &Span, child: Option<u32>) {
         let number = self.nodes.len() as u32;
         let next = self.heads.insert(parent, number);
         self.nodes.push(Waiting { name: span.name, sums: span.sums(), child, next });
@@ -192,8 +234,8 @@ impl Forest {
     }
 }
 
-/// The stacks with their self weights.
-fn finished(stacks: &Stacks) -> StackTree<Weight> {
+/// The weight of the children of each stack.
+fn totals_of_children(stacks: &Stacks) -> Vec<u64> {
     let mut children = vec![0_u64; stacks.nodes().len()];
     for node in stacks.nodes() {
         if let Parent::Node(parent) = node.parent {
@@ -201,13 +243,7 @@ fn finished(stacks: &Stacks) -> StackTree<Weight> {
             *sum = sum.saturating_add(node.weight.total);
         }
     }
-    let mut finished = StackTree::default();
-    finished.absorb(OUTERMOST, stacks, |weight: &mut Weight, number| {
-        let Sums { own, total, count } = stacks.nodes()[number as usize].weight;
-        weight.own = own.saturating_add(total.saturating_sub(children[number as usize]));
-        weight.count = count;
-    });
-    finished
+    children
 }
 
 #[cfg(test)]
@@ -220,14 +256,14 @@ mod tests {
             let span = Span { thread: (0, 0), id: *id, parent: *parent, name: *name, own: None, total: Some(*total) };
             merging.add(&span);
         }
+        let mut tree = Tree::default();
+        merging.finish(&mut tree, |_| None);
         let mut found: Vec<(Vec<u32>, u64, u64)> = Vec::new();
-        for (_, tree) in merging.finish() {
-            for (node, number) in tree.nodes().iter().zip(0..) {
-                let mut stack = Vec::new();
-                tree.path(number, usize::MAX, &mut stack);
-                stack.reverse();
-                found.push((stack, node.weight.own, node.weight.count));
-            }
+        for (node, number) in tree.stacks.nodes().iter().zip(0..) {
+            let mut stack = Vec::new();
+            tree.stacks.path(number, usize::MAX, &mut stack);
+            stack.reverse();
+            found.push((stack, node.weight.own, node.weight.count));
         }
         found.sort();
         found
@@ -260,16 +296,16 @@ mod tests {
 
     /// How often spans of one chain are moved, the innermost first, with siblings at every level.
     fn moves(depth: i64) -> u64 {
-        let mut thread = Thread::default();
+        let mut merging = Merging::default();
         for level in (0..depth).rev() {
             for sibling in 0..2 {
                 let parent = (level > 0).then_some(level - 1);
                 let id = if sibling == 0 { level } else { depth + level };
                 let span = Span { thread: (0, 0), id, parent, name: level as u32, own: None, total: Some(1) };
-                thread.add(&span);
+                merging.add(&span);
             }
         }
-        let Thread { done, waiting, .. } = thread;
+        let Merging { done, waiting, .. } = merging;
         assert_eq!(done.nodes().len() as i64, depth);
         assert!(done.nodes().iter().all(|node| node.weight.count == 2));
         waiting.moves
@@ -279,6 +315,21 @@ mod tests {
     fn the_work_grows_with_the_depth_and_not_with_its_square() {
         let (once, twice) = (moves(100_000), moves(200_000));
         assert!(once > 0 && twice <= 2 * once + once / 2, "{once} moves, then {twice}");
+    }
+
+    #[test]
+    fn threads_may_take_turns_at_any_depth() {
+        let mut merging = Merging::default();
+        for (id, depth) in (0..30).map(|id| (id, id / 3)) {
+            let parent = (depth > 0).then(|| id - 3);
+            let name = depth as u32;
+            merging.add(&Span { thread: (0, id % 3), id, parent, name, own: Some(1), total: None });
+        }
+        let mut tree = Tree::default();
+        merging.finish(&mut tree, |(_, thread)| Some(100 + thread as u32));
+        // Ten levels below a frame for each thread.
+        assert_eq!(tree.stacks.nodes().len(), 3 * 11);
+        assert!(tree.stacks.nodes().iter().all(|node| node.weight.own == u64::from(node.frame < 100)));
     }
 
     #[test]

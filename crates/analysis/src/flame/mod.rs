@@ -108,20 +108,15 @@ impl Flame {
             let counts = self.options.weight == Weight::Count;
             self.allocations.finish(counts, &mut self.names, &mut tree);
         }
-        for ((trace, thread), stacks) in std::mem::take(&mut self.spans).finish() {
-            let below = match self.options.by_thread {
-                true => vec![self.names.number(&self.thread_name(trace, thread))],
-                false => Vec::new(),
-            };
-            tree.graft(&below, &stacks);
-        }
+        let Self { options, names, spans, threads, .. } = &mut self;
+        std::mem::take(spans).finish(&mut tree, |thread| {
+            options.by_thread.then(|| match threads.get(&thread).filter(|name| !name.is_empty()) {
+                Some(name) => names.number(name),
+                None => names.number(&format!("thread {}", thread.1)),
+            })
+        });
         let tree = if self.options.is_reversed { tree.reversed() } else { tree };
         tree.named(&self.names)
-    }
-
-    fn thread_name(&self, trace: u64, thread: i64) -> String {
-        let known = self.threads.get(&(trace, thread)).filter(|name| !name.is_empty());
-        known.cloned().unwrap_or_else(|| format!("thread {thread}"))
     }
 
     fn take_spans(&mut self, view: &Spans<'_>) {

@@ -65,12 +65,6 @@ impl Tree {
         }
     }
 
-    /// Adds other stacks below some frames.
-    pub(crate) fn graft(&mut self, below: &[u32], other: &StackTree<Weight>) {
-        let on = self.stacks.stack(0, below.iter().copied());
-        self.stacks.absorb(on, other, |weight, number| weight.add(other.nodes()[number as usize].weight));
-    }
-
     /// The tree with every stack reversed: callers below callees, as many as the limit allows.
     pub fn reversed(&self) -> Self {
         let nodes = self.stacks.nodes();
