@@ -35,8 +35,9 @@ const MEMORY_BYTES: usize = 64 << 20;
 pub(crate) struct Builder {
     scene: Arc<RwLock<Scene>>,
     trace: u32,
+    /// The tracks of threads that have one of their own.
     tracks: HashMap<i64, u32>,
-    /// The track that threads share when there are too many.
+    /// The track that all others share when there are too many.
     shared_track: Option<u32>,
     processes: HashMap<i64, String>,
     counters: HashMap<SeriesKey, usize>,
@@ -122,16 +123,12 @@ impl Builder {
         if let Some(track) = self.tracks.get(&thread_id) {
             return *track;
         }
-        let number = match self.shared_track {
-            Some(number) => {
-                scene.tracks[number as usize].share(thread_id);
-                number
-            }
-            None => {
-                scene.tracks.push(Track::new(self.trace, thread_id));
-                scene.tracks.len() as u32 - 1
-            }
-        };
+        if let Some(number) = self.shared_track {
+            scene.tracks[number as usize].share(thread_id);
+            return number;
+        }
+        scene.tracks.push(Track::new(self.trace, thread_id));
+        let number = scene.tracks.len() as u32 - 1;
         self.tracks.insert(thread_id, number);
         if self.tracks.len() == MAX_TRACKS {
             self.shared_track = Some(number);
@@ -147,7 +144,6 @@ impl Builder {
     fn take_threads(&mut self, scene: &mut Scene, rows: &ThreadRow<'_>) {
         for row in 0..rows.rows {
             let number = self.track(scene, rows.id.get(row));
-            let process = self.processes.get(&rows.process_id.get(row)).cloned().unwrap_or_default();
             let track = &mut scene.tracks[number as usize];
             if !track.more_threads.is_empty() {
                 continue;
@@ -155,7 +151,7 @@ impl Builder {
             track.tid = rows.tid.get(row);
             track.name = rows.name.get(row).unwrap_or_default().to_owned();
             track.kind = rows.kind.get(row).unwrap_or_default().to_owned();
-            track.process = process;
+            track.process = self.processes.get(&rows.process_id.get(row)).cloned().unwrap_or_default();
         }
     }
 

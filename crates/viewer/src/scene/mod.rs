@@ -4,6 +4,7 @@ mod arrows;
 mod build;
 mod close;
 mod forget;
+mod ids;
 mod labels;
 mod logs;
 mod names;
@@ -22,6 +23,7 @@ use crate::live::Live;
 pub(crate) use self::{
     arrows::Arrows,
     build::{Builder, FRAME, NESTED},
+    ids::Ids,
     labels::{Label, Labels},
     logs::Logs,
     names::NameTable,
@@ -161,8 +163,8 @@ impl LoadState {
 pub(crate) struct Track {
     pub(crate) trace: u32,
     pub(crate) thread_id: i64,
-    /// Number of other threads that share the track.
-    pub(crate) more_threads: Vec<i64>,
+    /// Other threads that share the track.
+    pub(crate) more_threads: Ids,
     pub(crate) tid: Option<u64>,
     pub(crate) process: String,
     pub(crate) name: String,
@@ -189,7 +191,7 @@ impl Track {
         Self {
             trace,
             thread_id,
-            more_threads: Vec::new(),
+            more_threads: Ids::default(),
             tid: None,
             process: String::new(),
             name: String::new(),
@@ -207,7 +209,7 @@ impl Track {
 
     /// Adds a thread to the track, which then has no name.
     pub(crate) fn share(&mut self, thread_id: i64) {
-        self.more_threads.push(thread_id);
+        self.more_threads.insert(thread_id);
         self.tid = None;
         self.name.clear();
         self.kind.clear();
@@ -220,7 +222,7 @@ impl Track {
 
     /// The threads of the track.
     pub(crate) fn threads(&self) -> impl Iterator<Item = i64> + '_ {
-        std::iter::once(self.thread_id).chain(self.more_threads.iter().copied())
+        std::iter::once(self.thread_id).chain(self.more_threads.iter())
     }
 }
 
