@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io::{self, Write},
+    io::{self, BufWriter, Seek, Write},
     net::TcpStream,
     path::{Path, PathBuf},
 };
@@ -47,7 +47,34 @@ fn options(arguments: &args::Query) -> Options {
     }
 }
 
+/// How often a query is sent: an executor that is lost after the last stage takes its rows with it.
+const MAX_ATTEMPTS: usize = 4;
+
 fn answer(session: &Session, sql: &str, format: args::Format, out: &mut dyn Write) -> Result<()> {
+    for _ in 0..MAX_ATTEMPTS {
+        // Rows that were printed cannot be taken back: all of them wait in a file first.
+        let mut rows = BufWriter::new(tempfile::tempfile()?);
+        match write_rows(session, sql, format, &mut rows) {
+            Err(error) if is_loss(&error) => {}
+            Err(error) => return Err(error),
+            Ok(()) => {
+                let mut rows = rows.into_inner().map_err(io::IntoInnerError::into_error)?;
+                rows.rewind()?;
+                return Ok(io::copy(&mut rows, out).map(drop)?);
+            }
+        }
+    }
+    Err(io::Error::other(format!("executors were lost {MAX_ATTEMPTS} times before their rows were fetched")).into())
+}
+
+/// Whether the error is about the connection to an executor that has the rows, and not about the query.
+fn is_loss(error: &Error) -> bool {
+    let text = error.to_string();
+    let kinds = ["GrpcConnectionError", "GrpcActionError", "GrpcError", "FetchFailed", "TonicError", "transport error"];
+    kinds.iter().chain(&["IpcError", "Ipc error"]).any(|kind| text.contains(kind))
+}
+
+fn write_rows(session: &Session, sql: &str, format: args::Format, out: &mut dyn Write) -> Result<()> {
     let mut answer = session.ask(sql)?;
     let mut writer = Writer::new(format.into(), &answer.schema(), out)?;
     while let Some(batch) = answer.next()? {
