@@ -4,26 +4,11 @@
 //! acquires `head`, loads the words relaxed, and gives their room back with a release store of `tail`. A record never
 //! wraps: the producer fills the end of a lap with [`Kind::Pad`] instead.
 
-use std::ops::Deref;
-
 use crate::{
     clock,
     record::{FIXED, Kind, Payload, header},
-    sync::{AtomicU64, Ordering},
+    sync::{AtomicU64, Ordering, Padded},
 };
-
-/// Two cache lines: processors fetch them in pairs.
-#[derive(Default)]
-#[repr(align(128))]
-struct Padded<T>(T);
-
-impl<T> Deref for Padded<T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.0
-    }
-}
 
 /// The producer's own numbers, on a line that the consumer never asks for; all loads and stores are relaxed.
 struct Producer {

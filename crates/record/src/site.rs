@@ -10,7 +10,7 @@ use std::{
 
 use traceloom_cnanolog::raw::ArgType;
 
-use crate::{filter::Filter, hub};
+use crate::{filter::Filter, hub, sync::Padded};
 
 /// How important a log entry is.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -48,8 +48,8 @@ impl Level {
 pub type SiteId = NonZeroU32;
 
 /// 0 while nothing records; else it changes whenever sites have to ask again whether they are on. Counts in the upper half,
-/// where a [`Site`] has it.
-static GENERATION: AtomicU64 = AtomicU64::new(0);
+/// where a [`Site`] has it. Every record looks at it, so nothing that changes lies next to it.
+static GENERATION: Padded<AtomicU64> = Padded(AtomicU64::new(0));
 static NEXT_GENERATION: AtomicU32 = AtomicU32::new(1);
 
 /// Whether a recorder runs.

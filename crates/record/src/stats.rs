@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::sync::Padded;
+
 /// Counts of this process; see [`Stats`].
 pub(crate) struct Counters {
     pub(crate) records: AtomicU64,
@@ -16,7 +18,7 @@ pub(crate) struct Counters {
     pub(crate) unseen: AtomicU64,
 }
 
-pub(crate) static COUNTERS: Counters = Counters {
+pub(crate) static COUNTERS: Padded<Counters> = Padded(Counters {
     records: AtomicU64::new(0),
     dropped: AtomicU64::new(0),
     late: AtomicU64::new(0),
@@ -27,7 +29,7 @@ pub(crate) static COUNTERS: Counters = Counters {
     bytes: AtomicU64::new(0),
     clock_steps: AtomicU64::new(0),
     unseen: AtomicU64::new(0),
-};
+});
 
 /// What was recorded since the recorder was started, and what was not.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

@@ -12,7 +12,20 @@ pub(crate) use std::sync::atomic::{AtomicU64, Ordering};
 #[cfg(not(traceloom_shuttle))]
 pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
 
-use std::sync::PoisonError;
+use std::{ops::Deref, sync::PoisonError};
+
+/// Shares its cache line with nothing else; two lines, because processors fetch them in pairs.
+#[derive(Default)]
+#[repr(align(128))]
+pub(crate) struct Padded<T>(pub(crate) T);
+
+impl<T> Deref for Padded<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
 
 /// The lock, also after a panic of a holder: every value behind one is valid between statements.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
