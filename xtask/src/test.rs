@@ -119,8 +119,10 @@ fn cluster_tests() -> Outcome {
     run_command(tests.env("TRACELOOM_PROGRAM", program))
 }
 
-/// Every interleaving of the recorder's ring, and random schedules of the code around it. Each needs a separate build.
+/// Every interleaving of the recorder's ring, random schedules of the code around it, and what is left of the recorder when it
+/// is compiled out. Each needs a separate build.
 fn recorder_models() -> Outcome {
+    run_command(&mut cargo(&["test", "--package", "traceloom-record", "--features", "off", "--test", "off"]))?;
     for model in ["traceloom_loom", "traceloom_shuttle"] {
         let mut command = cargo(&["test", "--package", "traceloom-record", "--lib"]);
         command.env("RUSTFLAGS", format!("--cfg {model}")).env("CARGO_TARGET_DIR", target_folder().join(model));
