@@ -462,4 +462,23 @@ mod tests {
         assert_eq!(numbers.len() as u64 + lost, ENTRIES + 1);
         assert!(numbers.is_sorted() && numbers.last() == Some(&ENTRIES));
     }
+
+    #[test]
+    fn a_jump_of_the_time_of_day_is_told_in_the_log() {
+        let folder = tempfile::tempdir().unwrap();
+        let (disk, timeline) = (Disk::of(1 << 20), Timeline::start());
+        let path = folder.path().join("stepped.clog");
+        let mut clog = Clog::with_medium(&path, Box::new(disk.clone()), &Config::default(), &timeline).unwrap();
+        // Somebody sets the time back by an hour.
+        clog.clock_stepped(-3_600_000_000_000, 7);
+        Box::new(clog).close(&timeline).unwrap();
+
+        let mut reader = traceloom_cnanolog::open(Source::bytes(disk.bytes()), &Options::strict()).unwrap();
+        let mut told = Vec::new();
+        while let Some(located) = reader.next().unwrap() {
+            let Record::Entry(entry) = located.record else { continue };
+            told.extend(entry.args().unwrap().map(|arg| format!("{arg:?}")));
+        }
+        assert_eq!(told, ["Double(-3600.0)"]);
+    }
 }
