@@ -111,15 +111,15 @@ impl Wire {
 pub(crate) struct LookBytes {
     /// Where the bytes of each look start and end.
     ranges: Vec<Option<(u32, u32)>>,
-    /// Ends with as many zeros as are copied at once.
+    /// Ends with [`QUICK_BYTES`] zeros.
     bytes: Vec<u8>,
     max_look_bytes: usize,
 }
 
-/// Bytes that are copied at once; most looks are shorter.
+/// Number of bytes that are copied at once; most looks are shorter.
 const QUICK_BYTES: usize = 32;
 
-/// As many looks as [`traceloom_passes::Looks`] keeps in memory: those beyond come once.
+/// As many looks as [`traceloom_passes::Looks`] keeps in memory; further looks usually occur only once.
 const MAX_LOOKS: usize = 1 << 18;
 
 impl LookBytes {
@@ -147,7 +147,7 @@ impl LookBytes {
         let Some((start, end)) = self.range(id) else { return false };
         let bytes = self.bytes.get(start..).unwrap_or_default();
         match bytes.first_chunk::<QUICK_BYTES>() {
-            // A copy of a length that the compiler knows is much quicker than one of the right length.
+            // Copying a constant number of bytes is much faster than copying the exact number.
             Some(chunk) if end - start <= QUICK_BYTES => {
                 let whole = wire.len() + end - start;
                 wire.bytes.extend_from_slice(chunk);

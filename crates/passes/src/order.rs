@@ -1,7 +1,6 @@
 //! Spans in the order of their begin, parents before children, thread by thread.
 //!
-//! [`crate::span_sorter`] makes rows of fixed size of them, sorted in runs that go to a temporary file when memory runs
-//! out; here they come back.
+//! [`crate::span_sorter`] turns spans into rows of fixed size and sorts them; this file reads them back.
 
 use traceloom_core::{Loss, Merge, Result, Sorted, spill_row};
 use traceloom_model::{SpanCategory, Table};
@@ -175,7 +174,7 @@ const BLOCK: usize = 1 << 10;
 const MAX_TIED: usize = 1 << 20;
 
 impl SpanIter<'_> {
-    /// Takes more rows and puts those that begin together into order; false at the end.
+    /// Takes more rows and puts those with the same begin into order; returns false at the end.
     #[cold]
     fn advance(&mut self) -> Result<bool> {
         let mut is_over = false;
@@ -190,7 +189,7 @@ impl SpanIter<'_> {
         Ok(self.next < self.untied)
     }
 
-    /// Puts the rows that are here into order, and says up to where: the last ones may go on beyond what is here.
+    /// Puts rows with the same begin into order and returns the end of the finished rows: of the last ones, more may follow.
     fn untie_all(&mut self, is_over: bool) -> usize {
         let (mut begin, len) = (0, self.rows.len());
         for tied in self.rows.chunk_by_mut(|one, two| one.place() == two.place()) {

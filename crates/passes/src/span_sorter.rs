@@ -1,4 +1,4 @@
-//! Takes spans as a source gives them, which may be the order of their ends, and puts them in order.
+//! Sorts spans, which a source may give in the order of their ends.
 
 use arrow_array::{Array, types::ArrowPrimitiveType};
 use traceloom_core::{Arena, Result, Slice, Sorter};
@@ -217,7 +217,7 @@ impl SpanSorter {
     }
 }
 
-/// The cells of a column, without a question for each of them if none of the batch is NULL.
+/// Reads a column, without a check per cell if the batch has no NULL in it.
 fn quick<'b, T: ArrowPrimitiveType>(column: Option<MaybeNumbers<'b, T>>) -> impl Fn(usize) -> Option<T::Native> + 'b {
     let dense = column.and_then(|column| column.dense()).unwrap_or_default();
     move |row| dense.get(row).copied().or_else(|| column?.get(row))

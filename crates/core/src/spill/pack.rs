@@ -40,7 +40,7 @@ fn put<const N: usize>(
     places.iter_mut().zip(above).for_each(|(place, above)| *place = lay_out(above));
 }
 
-/// Takes a column back: tells each row its number, unless all have the same, which they hold already.
+/// Unpacks a column: calls `set` with each row and its number, unless all numbers are equal; the rows hold it already.
 pub(super) fn unpack<R>(rows: &mut [R], set: impl Fn(&mut R, i64), cursor: &mut Cursor<'_>) -> Result<()> {
     let (width, least) = (cursor.u8("width")?, cursor.i64("least number")?);
     let bytes = cursor.take(usize::from(width) * rows.len(), "column")?;

@@ -20,7 +20,7 @@ pub trait SpillRow: Copy {
         rows.for_each(|row| row.put(bytes));
     }
 
-    /// Takes them back: each to its place in a row of the caller's, which holds one of them already.
+    /// Unpacks the rows and stores each in a row of the caller, all of which hold the first one already.
     fn unpack<R>(
         rows: &mut [R],
         place: impl for<'r> Fn(&'r mut R) -> &'r mut Self,
@@ -150,7 +150,7 @@ macro_rules! spill_row {
                 Some(self.cmp(other))
             }
 
-            // What sorting asks, in as few steps as it takes.
+            // Sorting calls this most, and the derived one takes more steps.
             #[inline]
             fn lt(&self, other: &Self) -> bool {
                 ($(self.$key,)+) < ($(other.$key,)+)

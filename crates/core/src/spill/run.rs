@@ -3,7 +3,7 @@
 use super::{Arena, SpillRow};
 use crate::{ByteOrder, Cursor, Result, reserve};
 
-/// Entries packed together: few enough that they stay near the processor while each column is looked at.
+/// Entries that are packed together: few enough to stay in the processor's first cache while each column is packed.
 const SEGMENT: usize = 1 << 9;
 
 /// Entries in ascending order.

@@ -15,13 +15,13 @@ use crate::Result;
 const RUN_BYTES: usize = if cfg!(test) { 1 << 20 } else { 16 << 20 };
 /// Number of entries within which a late entry is put in order: few enough to stay in the processor's cache.
 const WINDOW: usize = 1 << 13;
-/// Runs shorter than [`RUN_BYTES`] that may be there before entries count as having no order.
+/// Number of runs shorter than [`RUN_BYTES`] after which the entries count as unsorted.
 const MAX_SHORT_RUNS: usize = 16;
 
 /// Sorts entries that arrive in any order. The sort is stable.
 ///
-/// Those of a trace come nearly in order: they pass through a window in which they are sorted, and make one long run, or
-/// several where the order starts over.
+/// The entries of a trace arrive nearly in order: they pass through a window that sorts them, and form one long run, or
+/// several if the order starts over.
 #[derive(Debug)]
 pub struct Sorter<T> {
     arena: Arena,
@@ -30,9 +30,9 @@ pub struct Sorter<T> {
     window_len: usize,
     /// Entries that arrived too late for the window.
     late: Vec<T>,
-    /// In the order in which their entries came, as far as these may be equal.
+    /// Equal entries are in the order of these runs.
     runs: Vec<Run<T>>,
-    /// The run of what has passed through the window.
+    /// The run of entries that passed through the window.
     current: usize,
     /// Runs that ended early because the order started over.
     short_runs: usize,
@@ -91,14 +91,14 @@ impl<T: SpillRow + Ord> Sorter<T> {
         if self.late.len() >= Self::RUN { self.add_late_run() } else { Ok(()) }
     }
 
-    /// How many entries of the window, which is sorted, belong before the end of the run.
+    /// Number of entries of the sorted window that belong before the end of the current run.
     fn came_late(&self) -> usize {
         let last = self.runs[self.current].last();
         last.map_or(0, |last| self.window.partition_point(|entry| entry < last))
     }
 
-    /// Begins another run with what came late. Where that happens too often there is no order, and the window only makes
-    /// work.
+    /// Starts another run with the late entries. If that happens too often, the entries have no order, and passing them
+    /// through the window first would be wasted work.
     fn start_over(&mut self) -> Result<()> {
         let came_late = self.came_late();
         let run = &mut self.runs[self.current];
@@ -320,7 +320,7 @@ mod tests {
             numbers().for_each(|number| sorter.push(number).unwrap());
             assert_eq!(sorter.window_len == WINDOW, has_order, "{sections} sections");
             let sorted = sorter.finish().unwrap();
-            // What comes before a window is full of the new section makes a run of its own.
+            // The first entries of a section may come too late for a window, and form a run of their own.
             assert!(!has_order || sorted.runs.len() as u64 <= 2 * sections);
             assert!(sorted.iter().unwrap().map(Result::unwrap).eq(0..sections * SECTION));
         }

@@ -192,12 +192,12 @@ impl<'o> Packets<'o> {
         Ok(true)
     }
 
-    /// Puts the frame and the first fields of a packet of less than 128 bytes, of which `rest` follow.
+    /// Writes the frame and the first fields of a packet shorter than 128 bytes, of which `rest` bytes follow.
     #[inline(always)]
     fn short(&mut self, rest: usize, fill: impl FnOnce(&mut Head<'_>)) {
         let bytes = &mut self.buffer.bytes;
         let start = bytes.len();
-        // Filled where it stays: a copy right after so many small writes would have to wait for them.
+        // Filled in place: a copy right after many small writes would have to wait for them.
         bytes.extend_from_slice(&[0; Head::ROOM]);
         let Some(room) = bytes.last_chunk_mut() else { return };
         let mut head = Head { bytes: room, len: Head::FRAME };
@@ -304,7 +304,7 @@ impl<'o> Packets<'o> {
     }
 }
 
-/// The first fields of a packet, laid out in room for all of them, after the two bytes of a short packet's frame.
+/// The first fields of a packet, after the two bytes of the frame of a short packet. There is room for all of them.
 #[derive(Debug)]
 struct Head<'b> {
     bytes: &'b mut [u8; Head::ROOM],
@@ -316,7 +316,7 @@ impl Head<'_> {
     const FRAME: usize = 2;
     /// Two numbers of ten bytes and four of one, each with a tag of one byte.
     const MAX: usize = 2 * 11 + 4 * 2;
-    /// A number is put with bytes beyond its own.
+    /// A number is written as eight bytes, of which only some count.
     const ROOM: usize = Self::FRAME + Self::MAX + 8;
 
     /// All of a packet with the begin or end of a slice, but `rest` bytes of its event, which are short.
@@ -361,7 +361,7 @@ impl Head<'_> {
         self.len += N;
     }
 
-    /// Timestamps take many bytes of seven bits: all of them are spread at once.
+    /// Timestamps take many bytes of seven bits each: all of them are spread at once.
     #[inline(always)]
     fn varint(&mut self, number: u64) {
         if number < 0x80 {
@@ -393,11 +393,11 @@ impl Head<'_> {
 /// Bytes that a number takes.
 #[inline]
 fn varint_len(number: u64) -> usize {
-    // A seventh of the bits, rounded up: right for all there may be.
+    // A seventh of the bits, rounded up; exact for 1 to 64 bits.
     ((64 - (number | 1).leading_zeros() as usize) * 9 + 64) / 64
 }
 
-/// Long texts are not worth keeping. A slice of a known look is a short packet.
+/// Long texts are not worth keeping. A slice with a known look is always a short packet.
 const MAX_LOOK_BYTES: usize = 64;
 const _: () = assert!(Head::MAX + MAX_LOOK_BYTES < 0x80);
 
