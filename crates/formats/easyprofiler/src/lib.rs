@@ -40,7 +40,7 @@ use traceloom_core::{Descriptor as Format, Order, Sniff, Variant};
 pub use crate::{
     clock::Clock,
     element::Element,
-    read::{Reader, open},
+    read::{Reader, TakePlain, open},
     record::{Block, Bookmark, Descriptor, Header, Name, Record, Switch, Thread, Value},
     tree::{Nested, Nestings, Node, Nodes, Tree, TreeBuilder},
     write::{Tally, Writer, create},

@@ -66,50 +66,6 @@ impl Reader {
         Ok(Some(Located { offset, len: 4, record: Record::Blocks(count) }))
     }
 
-    /// The block ahead if there is nothing odd about it, as with most. Their path is short: it decides
-    /// how fast a file is read.
-    #[inline]
-    pub(super) fn sound_block(&self) -> Option<SoundBlock> {
-        let State::Blocks(left @ 1..) = self.state else { return None };
-        let order = self.header.layout.order;
-        let ahead = self.window.bytes();
-        let (fixed, rest) = ahead.split_first_chunk::<{ 2 + BLOCK_FIXED }>()?;
-        let size = usize::from(order.u16(decode::part(fixed, 0)));
-        let name = rest.get(..size.checked_sub(BLOCK_FIXED)?)?;
-        let fixed = decode::block_fixed(fixed, order);
-        let block_type = (*self.kinds.get(fixed.descriptor as usize)?)?;
-        let is_block = block_type != BlockType::VALUE && decode::is_name(name);
-        let fits = self.memory + size as u64 <= self.header.memory_size;
-        let is_kept = fixed.begin <= fixed.end && self.clock.keeps_block(fixed.end);
-        (self.is_simple && is_block && fits && is_kept).then_some(SoundBlock { fixed, block_type, size, left })
-    }
-
-    #[inline]
-    pub(super) fn take_sound_block(&mut self, sound: SoundBlock) -> Located<Record<'_>> {
-        let (offset, len) = (self.window.offset(), 2 + sound.size as u64);
-        Located { offset, len, record: Record::Block(self.take_block(sound)) }
-    }
-
-    /// The next record, if it is a block about which nothing is odd; [`Records::next`] gives what else comes.
-    ///
-    /// For loops in which it is felt that a record is put together only to be taken apart.
-    #[inline(always)]
-    pub fn next_plain_block(&mut self) -> Option<Block<'_>> {
-        let sound = self.sound_block()?;
-        Some(self.take_block(sound))
-    }
-
-    #[inline]
-    fn take_block(&mut self, sound: SoundBlock) -> Block<'_> {
-        let SoundBlock { fixed: Fixed { begin, end, descriptor }, block_type, size, left } = sound;
-        self.memory += size as u64;
-        self.kept += 1;
-        self.state = State::Blocks(left - 1);
-        let stored = self.window.take(2 + size).get(2 + BLOCK_FIXED..).unwrap_or_default();
-        let (text, tail) = stored.split_at_checked(size - BLOCK_FIXED - 1).unwrap_or((&[], stored));
-        Block { begin, end, descriptor, block_type, name: Name { text, tail }, odd_size: None }
-    }
-
     #[inline(never)]
     pub(super) fn next_block(&mut self, left: u32) -> Result<Option<Located<Record<'_>>>> {
         let offset = self.window.offset();
@@ -260,16 +216,6 @@ impl Reader {
         self.report(&RESYNCED, |odd| odd.with("bytes", bytes).with("what", what).with("next", next))?;
         Ok(Some(self.residue(bytes)))
     }
-}
-
-/// A block that has been looked at and not yet taken.
-#[derive(Clone, Copy)]
-pub(super) struct SoundBlock {
-    fixed: Fixed,
-    block_type: BlockType,
-    size: usize,
-    /// Blocks of the thread that are left, itself included.
-    left: u32,
 }
 
 /// How deep the blocks of every thread lie in one another.

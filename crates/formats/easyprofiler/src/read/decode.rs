@@ -137,15 +137,31 @@ pub(super) fn value<'a>(
     offset: u64,
     findings: &mut Findings,
 ) -> Result<Option<Value<'a>>> {
-    let Some((head, stored)) = stored.split_first_chunk::<VALUE_HEAD>() else {
+    let Some((value, declared)) = split_value(fixed, stored, order) else {
         let short = Finding::new(&VALUE_SHORT, Position::at(offset));
         findings.report(short.with("size", BLOCK_FIXED + stored.len()))?;
         return Ok(None);
     };
+    if is_odd_value(&value, declared) {
+        report_value(&value, declared, offset, findings)?;
+    }
+    Ok(Some(value))
+}
+
+/// A value without any problem.
+#[inline]
+pub(super) fn plain_value(fixed: Fixed, stored: &[u8], order: ByteOrder) -> Option<Value<'_>> {
+    let (value, declared) = split_value(fixed, stored, order)?;
+    (!is_odd_value(&value, declared)).then_some(value)
+}
+
+/// The parts of a value, and the declared size of its data.
+#[inline]
+fn split_value(fixed: Fixed, stored: &[u8], order: ByteOrder) -> Option<(Value<'_>, u16)> {
+    let (head, stored) = stored.split_first_chunk::<VALUE_HEAD>()?;
     let declared = order.u16(part(head, 2));
     let [data_type, is_array] = part(head, 4);
     let (data, surplus) = stored.split_at_checked(declared.into()).unwrap_or((stored, &[]));
-    let odd_data_size = (data.len() != usize::from(declared)).then_some(declared);
     let value = Value {
         begin: fixed.begin,
         end: fixed.end,
@@ -157,15 +173,18 @@ pub(super) fn value<'a>(
         data,
         order,
         surplus,
-        odd_data_size,
+        odd_data_size: (data.len() != usize::from(declared)).then_some(declared),
         odd_size: None,
     };
-    let is_odd =
-        value.data_type.width().is_none() || value.missing_bytes() > 0 || value.text().is_some_and(is_not_utf8);
-    if stored.len() != usize::from(declared) || is_odd {
-        report_value(&value, declared, offset, findings)?;
-    }
-    Ok(Some(value))
+    Some((value, declared))
+}
+
+#[inline]
+fn is_odd_value(value: &Value<'_>, declared: u16) -> bool {
+    value.data.len() + value.surplus.len() != usize::from(declared)
+        || value.data_type.width().is_none()
+        || value.missing_bytes() > 0
+        || value.text().is_some_and(is_not_utf8)
 }
 
 #[cold]

@@ -4,6 +4,7 @@ mod blocks;
 mod decode;
 mod ending;
 mod frame;
+mod plain;
 mod resync;
 
 use traceloom_core::{
@@ -11,9 +12,11 @@ use traceloom_core::{
     Source, Window,
 };
 
+pub use self::plain::TakePlain;
 use self::{
     blocks::Depth,
     frame::{Extent, Frame, Section},
+    plain::Visitor,
 };
 use crate::{
     Clock, Header, Record, Thread,
@@ -374,21 +377,19 @@ impl Records for Reader {
 
     #[inline]
     fn next(&mut self) -> Result<Option<Located<Record<'_>>>> {
-        match self.sound_block() {
-            Some(sound) => Ok(Some(self.take_sound_block(sound))),
+        match self.plain_block() {
+            Some(framed) => Ok(Some(self.take_plain_block(framed))),
             None => self.next_other(),
         }
     }
 
     #[inline]
-    fn walk<E: From<Error>>(&mut self, mut visit: impl FnMut(Located<Record<'_>>) -> Result<(), E>) -> Result<(), E> {
+    fn walk<E: From<Error>>(&mut self, visit: impl FnMut(Located<Record<'_>>) -> Result<(), E>) -> Result<(), E> {
+        let mut visitor = Visitor(visit);
         loop {
-            // The visitor knows that these are blocks, and need not check the kind of nearly all records.
-            while let Some(sound) = self.sound_block() {
-                visit(self.take_sound_block(sound))?;
-            }
-            match self.next_other()? {
-                Some(located) => visit(located)?,
+            self.plain_records(&mut visitor)?;
+            match self.next()? {
+                Some(located) => (visitor.0)(located)?,
                 None => return Ok(()),
             }
         }

@@ -7,13 +7,15 @@
 mod declared;
 mod header;
 mod places;
+mod plan;
 mod threads;
+mod tree;
 mod values;
 
 use std::borrow::Cow;
 
-use traceloom_core::{Findings, Records};
-use traceloom_easyprofiler::{Block, Bookmark, Clock, Reader, Record, Switch, Value, raw::BlockType};
+use traceloom_core::{Findings, Located, Records};
+use traceloom_easyprofiler::{Block, Bookmark, Clock, Reader, Record, Switch, TakePlain, Value, raw::BlockType};
 use traceloom_model::{
     EventCategory, Halt, Named, SpanCategory, Table, Tables,
     events::Event,
@@ -26,6 +28,7 @@ use self::{
     declared::{Declarations, Declared},
     header::Origin,
     places::{Known, Place, Places, Unknown},
+    plan::Plan,
     threads::{Current, Threads},
     values::{Moment, Values},
 };
@@ -37,7 +40,7 @@ use crate::{
 pub(crate) fn to_tables(input: &Input<'_>, tables: &mut Tables<'_>) -> Result<Findings, Halt> {
     let plan = Plan::of(tables);
     if plan.wants_tree {
-        let tree = places::tree(input)?;
+        let tree = tree::tree(input)?;
         return fill(input, plan, Known(tree.nodes()), tables);
     }
     match plan.wants_self {
@@ -68,49 +71,6 @@ fn fill(input: &Input<'_>, plan: Plan, places: impl Places, tables: &mut Tables<
     Ok(findings)
 }
 
-/// How much of the file has to be read, and how closely.
-#[derive(Clone, Copy, Debug)]
-struct Plan {
-    reads_descriptors: bool,
-    reads_records: bool,
-    reads_times: bool,
-    wants_tree: bool,
-    wants_self: bool,
-    wants_spans: bool,
-    wants_span_names: bool,
-    wants_events: bool,
-    wants_values: bool,
-    wants_switches: bool,
-    wants_extent: bool,
-}
-
-impl Plan {
-    fn of(tables: &Tables<'_>) -> Self {
-        let wants = |table| tables.wants(table);
-        let wants_extent = tables.wants_any(Table::Traces, &["first_ts_ns", "last_ts_ns"]);
-        let wants_places = tables.wants_any(Table::Spans, &["parent_id", "depth"]);
-        let wants_args = wants(Table::Args);
-        let timed = [Table::Counters, Table::Events, Table::Spans, Table::Switches];
-        let reads_records = wants_extent
-            || wants_args
-            || timed.into_iter().any(wants)
-            || [Table::Findings, Table::Threads].into_iter().any(wants);
-        Self {
-            reads_descriptors: reads_records || wants(Table::Definitions),
-            reads_records,
-            reads_times: reads_records || wants(Table::Traces),
-            wants_tree: wants_places || tables.wants_any(Table::Events, &["span_id"]),
-            wants_self: tables.wants_any(Table::Spans, &["self_ns"]),
-            wants_spans: wants(Table::Spans),
-            wants_span_names: tables.wants_any(Table::Spans, &["name"]),
-            wants_events: wants(Table::Events),
-            wants_values: wants_args || wants(Table::Counters),
-            wants_switches: wants(Table::Switches),
-            wants_extent,
-        }
-    }
-}
-
 /// The state of one walk over the file.
 struct Walk<P> {
     plan: Plan,
@@ -127,6 +87,24 @@ struct Walk<P> {
     values: Values,
     args: Args,
     extent: Extent,
+}
+
+/// A walk, as a taker of plain records.
+struct Step<'s, 't, P> {
+    walk: &'s mut Walk<P>,
+    tables: &'s mut Tables<'t>,
+}
+
+impl<P: Places> TakePlain<Halt> for Step<'_, '_, P> {
+    #[inline(always)]
+    fn block(&mut self, block: Located<Block<'_>>) -> Result<(), Halt> {
+        self.walk.block(&block.record, self.tables)
+    }
+
+    #[inline(always)]
+    fn value(&mut self, value: Located<Value<'_>>) -> Result<(), Halt> {
+        self.walk.value(&value.record, self.tables)
+    }
 }
 
 /// Words that rows repeat.
@@ -178,9 +156,7 @@ impl<P: Places> Walk<P> {
 
     fn run(&mut self, reader: &mut Reader, tables: &mut Tables<'_>) -> Result<(), Halt> {
         loop {
-            while let Some(block) = reader.next_plain_block() {
-                self.block(&block, tables)?;
-            }
+            reader.plain_records(&mut Step { walk: self, tables })?;
             let Some(located) = reader.next()? else { return Ok(()) };
             match &located.record {
                 Record::Block(block) => self.odd_block(block, tables)?,
@@ -264,6 +240,7 @@ impl<P: Places> Walk<P> {
         })
     }
 
+    #[inline(never)]
     fn value(&mut self, value: &Value<'_>, tables: &mut Tables<'_>) -> Result<(), Halt> {
         let interval = self.interval(value.begin, value.end);
         let place = self.places.next(interval.begin_ns, interval.end_ns)?;

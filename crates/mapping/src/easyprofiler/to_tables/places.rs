@@ -1,9 +1,7 @@
 //! Where a record stands among the others of its thread, as far as anybody wants to know.
 
-use traceloom_core::{Records, Result};
-use traceloom_easyprofiler::{Nestings, Nodes, Record, Tree, TreeBuilder};
-
-use crate::trace::Input;
+use traceloom_core::Result;
+use traceloom_easyprofiler::{Nestings, Nodes};
 
 /// The place of one record.
 #[derive(Clone, Copy, Debug, Default)]
@@ -67,31 +65,4 @@ impl Places for Nestings {
         let children_ns = self.push(begin_ns, end_ns)?.children_ns;
         Ok(Place { children_ns, ..Place::default() })
     }
-}
-
-/// Reads the whole file for the places of its records.
-pub(super) fn tree(input: &Input<'_>) -> Result<Tree> {
-    let options = &input.options.read;
-    let mut reader = traceloom_easyprofiler::open(input.source.clone(), options)?;
-    let clock = reader.clock();
-    let mut builder = TreeBuilder::new(&options.limits);
-    loop {
-        while let Some(block) = reader.next_plain_block() {
-            let (begin_ns, end_ns) = clock.span(block.begin, block.end);
-            builder.push(begin_ns, end_ns)?;
-        }
-        let Some(located) = reader.next()? else { break };
-        let (begin, end) = match &located.record {
-            Record::Block(block) => (block.begin, block.end),
-            Record::Value(value) => (value.begin, value.end),
-            Record::Thread(thread) => {
-                builder.thread(thread.id)?;
-                continue;
-            }
-            _ => continue,
-        };
-        let (begin_ns, end_ns) = clock.span(begin, end);
-        builder.push(begin_ns, end_ns)?;
-    }
-    builder.finish()
 }

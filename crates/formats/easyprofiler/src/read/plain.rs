@@ -1,0 +1,151 @@
+//! Blocks and values without any problem, as most are. Their path is short, because it decides how fast a file is read.
+
+use traceloom_core::{ByteOrder, Located};
+
+use super::{
+    State,
+    decode::{self, Fixed},
+};
+use crate::{
+    Block, Clock, Name, Reader, Record, Value,
+    raw::{BLOCK_FIXED, BlockType},
+};
+
+/// Takes the plain records of a file. There is a method per kind, because building a [`Record`] for each of them is slow.
+pub trait TakePlain<E> {
+    /// A block or an event.
+    fn block(&mut self, block: Located<Block<'_>>) -> Result<(), E>;
+
+    /// A value.
+    fn value(&mut self, value: Located<Value<'_>>) -> Result<(), E>;
+}
+
+/// A closure as a taker; it is compiled once per kind, and need not check the kind of plain records.
+pub(super) struct Visitor<F>(pub(super) F);
+
+impl<E, F: FnMut(Located<Record<'_>>) -> Result<(), E>> TakePlain<E> for Visitor<F> {
+    #[inline(always)]
+    fn block(&mut self, Located { offset, len, record }: Located<Block<'_>>) -> Result<(), E> {
+        (self.0)(Located { offset, len, record: Record::Block(record) })
+    }
+
+    #[inline(always)]
+    fn value(&mut self, Located { offset, len, record }: Located<Value<'_>>) -> Result<(), E> {
+        (self.0)(Located { offset, len, record: Record::Value(record) })
+    }
+}
+
+/// A record of a known kind and with valid times that is not taken yet.
+#[derive(Clone, Copy)]
+pub(super) struct Framed {
+    fixed: Fixed,
+    block_type: BlockType,
+    size: usize,
+}
+
+impl Framed {
+    /// Length in bytes, prefix included.
+    #[inline(always)]
+    fn len(&self) -> usize {
+        2 + self.size
+    }
+
+    #[inline(always)]
+    fn block<'b>(&self, stored: &'b [u8]) -> Block<'b> {
+        let Fixed { begin, end, descriptor } = self.fixed;
+        let (text, tail) = stored.split_at_checked(self.size - BLOCK_FIXED - 1).unwrap_or((&[], stored));
+        Block { begin, end, descriptor, block_type: self.block_type, name: Name { text, tail }, odd_size: None }
+    }
+}
+
+/// The bounds that a plain record keeps to.
+#[derive(Clone, Copy)]
+struct Bounds<'r> {
+    order: ByteOrder,
+    kinds: &'r [Option<BlockType>],
+    clock: Clock,
+    memory_size: u64,
+}
+
+impl Bounds<'_> {
+    /// The record at the start of these bytes, and the bytes after its fixed part; `memory` is the size of all records
+    /// before it.
+    #[inline(always)]
+    fn frame<'b>(&self, ahead: &'b [u8], memory: u64) -> Option<(Framed, &'b [u8])> {
+        let (fixed, rest) = ahead.split_first_chunk::<{ 2 + BLOCK_FIXED }>()?;
+        let size = usize::from(self.order.u16(decode::part(fixed, 0)));
+        let stored = rest.get(..size.checked_sub(BLOCK_FIXED)?)?;
+        let fixed = decode::block_fixed(fixed, self.order);
+        let block_type = (*self.kinds.get(fixed.descriptor as usize)?)?;
+        let fits = memory + size as u64 <= self.memory_size;
+        let is_kept = fixed.begin <= fixed.end && self.clock.keeps_block(fixed.end);
+        (fits && is_kept).then_some((Framed { fixed, block_type, size }, stored))
+    }
+}
+
+impl Reader {
+    #[inline(always)]
+    fn bounds(&self) -> Bounds<'_> {
+        let (order, memory_size) = (self.header.layout.order, self.header.memory_size);
+        Bounds { order, kinds: &self.kinds, clock: self.clock, memory_size }
+    }
+
+    /// The next record, if it is a plain block.
+    #[inline]
+    pub(super) fn plain_block(&self) -> Option<Framed> {
+        let State::Blocks(1..) = self.state else { return None };
+        let (framed, stored) = self.bounds().frame(self.window.bytes(), self.memory)?;
+        let is_block = framed.block_type != BlockType::VALUE && decode::is_name(stored);
+        (self.is_simple && is_block).then_some(framed)
+    }
+
+    #[inline]
+    pub(super) fn take_plain_block(&mut self, framed: Framed) -> Located<Record<'_>> {
+        let (offset, len) = (self.window.offset(), framed.len() as u64);
+        self.memory += framed.size as u64;
+        self.kept += 1;
+        if let State::Blocks(left) = &mut self.state {
+            *left -= 1;
+        }
+        let stored = self.window.take(framed.len()).get(2 + BLOCK_FIXED..).unwrap_or_default();
+        Located { offset, len, record: Record::Block(framed.block(stored)) }
+    }
+
+    /// Hands over the next records as long as they are plain and in the window; [`traceloom_core::Records::next`] returns
+    /// all others.
+    #[inline(always)]
+    pub fn plain_records<E>(&mut self, taker: &mut impl TakePlain<E>) -> Result<(), E> {
+        let State::Blocks(left) = self.state else { return Ok(()) };
+        // Big-endian files are rare, and not worth a check per number in this loop.
+        if !self.is_simple || self.header.layout.order != ByteOrder::Little {
+            return Ok(());
+        }
+        let bounds = Bounds { order: ByteOrder::Little, ..self.bounds() };
+        let (start, all) = (self.window.offset(), self.window.bytes());
+        let (mut used, mut memory, mut count) = (0, self.memory, 0);
+        let mut outcome = Ok(());
+        while count < left
+            && outcome.is_ok()
+            && let Some(ahead) = all.get(used..)
+            && let Some((framed, stored)) = bounds.frame(ahead, memory)
+        {
+            let (offset, len) = (start + used as u64, framed.len() as u64);
+            if framed.block_type == BlockType::VALUE {
+                let Some(value) = decode::plain_value(framed.fixed, stored, bounds.order) else { break };
+                outcome = taker.value(Located { offset, len, record: value });
+            } else if decode::is_name(stored) {
+                outcome = taker.block(Located { offset, len, record: framed.block(stored) });
+            } else {
+                break;
+            }
+            used += framed.len();
+            memory += framed.size as u64;
+            count += 1;
+        }
+        self.window.consume(used);
+        self.memory = memory;
+        self.kept += u64::from(count);
+        self.state = State::Blocks(left - count);
+        outcome
+    }
+}
