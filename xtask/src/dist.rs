@@ -141,8 +141,10 @@ impl Release {
         if let Some(program) = &options.program {
             return Ok(program.clone());
         }
-        let arguments = ["build", "--locked", "--profile", "dist", "--package", "traceloom-cli", "--target"];
-        run_command(self.reproducible(cargo(&arguments).arg(&self.target)))?;
+        // Programs that are shipped open URLs, too; a build from source leaves out the TLS stack that this needs.
+        let arguments =
+            ["build", "--locked", "--profile", "dist", "--package", "traceloom-cli", "--features", "remote"];
+        run_command(self.reproducible(cargo(&arguments).args(["--target", &self.target])))?;
         Ok(target_folder().join(&self.target).join("dist").join(PROGRAM))
     }
 

@@ -16,7 +16,8 @@ pub(super) fn make(release: &Release) -> Outcome<PathBuf> {
     let tool = CYCLONEDX.path()?;
     let name = "traceloom.cdx";
     let mut command = std::process::Command::new(tool);
-    command.args(["cyclonedx", "--format", "json", "--override-filename", name, "--target", &release.target]);
+    command.args(["cyclonedx", "--format", "json", "--override-filename", name, "--features", "remote"]);
+    command.args(["--target", &release.target]);
     command.arg("--manifest-path").arg(root().join("crates/cli/Cargo.toml")).current_dir(root());
     command.env("CARGO", cargo(&[]).get_program());
     run(command.env("SOURCE_DATE_EPOCH", release.epoch.to_string()))?;
