@@ -7,6 +7,7 @@ mod bless;
 mod book;
 mod builds;
 mod conformance;
+mod coverage;
 mod dist;
 mod files;
 mod fuzz_smoke;
@@ -43,6 +44,7 @@ static SUBCOMMANDS: &[&Subcommand] = &[
     &builds::SUBCOMMAND,
     &conformance::SUBCOMMAND,
     &bless::SUBCOMMAND,
+    &coverage::SUBCOMMAND,
     &fuzz_smoke::SUBCOMMAND,
     &wheel::SUBCOMMAND,
     &make_big::SUBCOMMAND,
