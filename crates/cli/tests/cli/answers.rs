@@ -161,7 +161,7 @@ fn what_has_no_stacks_is_refused() {
     for verb in ["flame", "memory"] {
         let output = traceloom(&[verb, &file]);
         assert_eq!(output.status.code(), Some(1));
-        assert!(stderr(&output).contains(&format!("{file}: no ")), "{verb}: {}", stderr(&output));
+        assert!(stderr(&output).contains(&format!("{file}: the trace has no ")), "{verb}: {}", stderr(&output));
     }
 }
 

@@ -160,7 +160,7 @@ fn nothing_is_served_if_there_is_nothing_to_show() {
     refused(&["view", "--no-open", &empty], 1, "the file is empty");
     refused(&["view", "--no-open", &text, &empty], 1, "none of the files is a trace");
     refused(&["view", "--no-open", &demo.path("demo")], 2, "is a directory");
-    refused(&["view", "--no-open", "-"], 2, "`view` needs a file");
+    refused(&["view", "--no-open", "-"], 2, "`view` cannot show standard input");
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port().to_string();
     refused(&["view", "--no-open", "--port", &port, &demo.path("demo/game.prof")], 2, "is in use; omit --port");

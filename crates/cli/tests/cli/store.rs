@@ -17,7 +17,10 @@ fn convert_makes_a_store_and_adds_to_it() {
     let second = traceloom(&["convert", &prof, &clog, &store]);
     assert!(second.status.success(), "{}", stderr(&second));
     let told = stderr(&second);
-    assert!(told.contains(&format!("skipped: {prof} is in the store")) && told.contains("added: 1 trace, "), "{told}");
+    assert!(
+        told.contains(&format!("skipped: {prof} is already in the store")) && told.contains("added: 1 trace, "),
+        "{told}"
+    );
     let third = traceloom(&["convert", &prof, &clog, &store]);
     assert!(third.status.success() && stderr(&third).contains("added: nothing"), "{}", stderr(&third));
     assert_eq!(folder.names(), ["runs"]);
