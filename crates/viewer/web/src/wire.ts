@@ -7,26 +7,26 @@ export type Nothing = Record<string, never>;
 export type Advice = {
   rule: string;
   weight: string;
-  /** The name to blame. */
+  /** The name that causes the problem. */
   subject: string;
   cause: string;
   /** The whole finding in one sentence. */
   message: string;
   count: number;
   evidence: Array<Evidence>;
-  /** The same in SQL. */
+  /** SQL query that shows the affected rows. */
   query: string;
 };
 
-/** What is worth a look in all traces. */
+/** Advice about all traces. */
 export type AdviceAnswer = {
   traces: Array<TraceAdvice>;
 };
 
-/** What a figure counts. */
+/** The unit of a figure. */
 export type AdviceUnit = "bytes" | "count" | "ns" | "number" | "part" | "times";
 
-/** A site, by its number, with its bytes and allocations that are alive. */
+/** A site by its index, with its live bytes and allocations. */
 export type AliveSite = {
   site: number;
   bytes: number;
@@ -37,24 +37,24 @@ export type AliveSite = {
 export type Argument = [key: string, idx: number | null, kind: string, value: string | null];
 export const Argument = { key: 0, idx: 1, kind: 2, value: 3 } as const;
 
-/** What explains a span. */
+/** The context of a span. */
 export type Around = {
-  /** The spans that it lies in, the outermost first. */
+  /** The enclosing spans, outermost first. */
   ancestors: Array<Found>;
-  /** What it calls, by name, the most time first. */
+  /** Callees by name, most time first. */
   children: Array<ChildRow>;
-  /** Names that are not listed. */
+  /** Number of names that are not listed. */
   more_children: number;
-  /** Spans that lead to it. */
+  /** Spans with a flow to this span. */
   flows_in: Array<Found>;
-  /** Spans that it leads to. */
+  /** Spans with a flow from this span. */
   flows_out: Array<Found>;
-  /** Flows that are not listed. */
+  /** Number of flows that are not listed. */
   more_flows: number;
   same: SameName;
 };
 
-/** Durations from one to below another. */
+/** A bin: durations from an inclusive to an exclusive bound. */
 export type Bin = [from_ns: number, to_ns: number, count: number];
 export const Bin = { from_ns: 0, to_ns: 1, count: 2 } as const;
 
@@ -76,7 +76,7 @@ export type ChangesQuery = {
   after: number;
 };
 
-/** Spans of one name directly inside a span, and where the longest of them is. */
+/** Spans of one name directly inside a span, and the position of the longest. */
 export type ChildRow = [name: number, count: number, total_ns: number, longest: Found];
 export const ChildRow = { name: 0, count: 1, total_ns: 2, longest: 3 } as const;
 
@@ -90,7 +90,7 @@ export type CounterInfo = {
   track: number | null;
   name: number;
   value_id: string | null;
-  /** Series that share the counter; mostly 1. */
+  /** Number of series that share the counter; usually 1. */
   series: number;
   samples: number;
   is_text: boolean;
@@ -98,27 +98,27 @@ export type CounterInfo = {
   max: number | null;
 };
 
-/** The span or the event of the same number in another trace. */
+/** The span or event with the same ordinal in another trace. */
 export type Counterpart = {
   trace: number;
-  /** When it starts, in the time of its trace; none if there are not so many. */
+  /** Start in the time of its trace; `None` if there are fewer. */
   ts_ns: number | null;
-  /** How many there are. */
+  /** Number of all of them. */
   count: number;
 };
 
-/** The number of a span or an event among those of its name and thread, and the same one of every other trace. */
+/** The ordinal of a span or event among those of its name and thread, and the corresponding one in every other trace. */
 export type Counterparts = {
-  /** From 1 on. */
+  /** Counted from 1. */
   number: number;
   traces: Array<Counterpart>;
 };
 
 export type CounterpartsQuery = {
   track: number;
-  /** The number of its name. */
+  /** Number of the name. */
   name: number;
-  /** When it starts, on the axis. */
+  /** Start on the axis. */
   ts: number;
   /** Whether it is an event. */
   is_event: boolean;
@@ -158,18 +158,18 @@ export type EventDetails = {
   track: number;
   ts_ns: number;
   name_count: number;
-  /** None in a brief answer. */
+  /** `None` in a brief answer. */
   args: Array<Argument> | null;
 };
 
-/** An event; `shared` of them are in its place. */
+/** An event; `shared` events have the same place. */
 export type EventMark = [track: number, ts_ns: number, name: number, category: number, shared: number, id: number];
 export const EventMark = { track: 0, ts_ns: 1, name: 2, category: 3, shared: 4, id: 5 } as const;
 
 export type EventQuery = {
   track: number;
   id: number;
-  /** When, on the axis. */
+  /** Time on the axis. */
   ts: number;
   brief?: boolean;
 };
@@ -180,13 +180,13 @@ export const EventRow = { name: 0, category: 1, thread: 2, tid: 3, count: 4 } as
 
 export type Evidence = {
   what: string;
-  /** On the axis. */
+  /** Time on the axis. */
   ts_ns: number | null;
   value: number;
   unit: AdviceUnit;
 };
 
-/** Everything in a window but the bars; all times are on the axis. */
+/** Everything in a window except the bars, with times on the axis. */
 export type Extras = {
   events: Array<EventMark>;
   /** By the number of a counter. */
@@ -197,7 +197,7 @@ export type Extras = {
   memory: Array<[number, Array<Sample>]>;
   logs: Array<LogMark>;
   links: Array<LinkEnds>;
-  /** Links that there was no room for. */
+  /** Number of links that are left out. */
   more_links: number;
 };
 
@@ -206,7 +206,7 @@ export type FailedTrace = {
   error: string;
 };
 
-/** What calls cost. */
+/** The cost of calls. */
 export type Figures = {
   count: number;
   incl_ns: number;
@@ -230,17 +230,17 @@ export type Finding = {
   /** Byte offset. */
   position: number | null;
   message: string;
-  /** From the page of the format. */
+  /** Meaning, from the page of the format. */
   meaning: string | null;
 };
 
-/** The findings of all traces, and the traces that cannot be read at all. */
+/** The findings of all traces, and the traces that cannot be read. */
 export type FindingsAnswer = {
   failed: Array<FailedTrace>;
   traces: Array<TraceFindings>;
 };
 
-/** The line through the points, and the law that they follow. */
+/** The fitted line and law. */
 export type Fit = {
   correlation: number;
   slope_ns: number;
@@ -250,39 +250,39 @@ export type Fit = {
 };
 
 export type FlameAnswer = {
-  /** The middle of a sandwich. */
+  /** The name in the middle of a sandwich. */
   name: string | null;
   path: Array<string>;
   callers: Array<FlameFrame>;
   frames: Array<FlameFrame>;
   names: Array<string>;
-  /** What each of the frames weighs in the trace that this one is compared with; none for boxes of several. */
+  /** The weight of each frame in the compared trace; `None` for boxes of several frames. */
   before: Array<number | null>;
-  /** The weight of everything. */
+  /** The total weight. */
   total: number;
   /** Whether stacks are estimated from sums of calls. */
   estimate: boolean;
   loading: boolean;
 };
 
-/** A box: its parent and its name by number. `folded` is how many boxes it stands for; 0 for a real one. */
+/** A box, with its parent and name as numbers. `folded` is the number of boxes that it represents; 0 for a real one. */
 export type FlameFrame = [parent: number, name: number | null, total: number, own: number, count: number, folded: number];
 export const FlameFrame = { parent: 0, name: 1, total: 2, own: 3, count: 4, folded: 5 } as const;
 
-/** Sent as a body, because a path has as many names as the stack is deep. */
+/** Sent as a body, because a path may have as many names as the stack is deep. */
 export type FlameQuery = {
   weight?: FlameWeight | null;
   view?: FlameView | null;
   by_thread?: boolean | null;
-  /** The time on the axis of the weight `alive`. */
+  /** The time on the axis for the weight `alive`. */
   at?: number | null;
-  /** Changes to the stacks, one after the other. */
+  /** Steps that change the stacks, applied in order. */
   steps?: Array<GraphStep> | null;
-  /** The names on the way to the box that fills the picture. */
+  /** The names on the path to the box that fills the view. */
   path?: Array<string> | null;
-  /** The name in the middle of a sandwich; the one with the most self weight if none is given. */
+  /** The name in the middle of a sandwich (default: the one with the most self weight). */
   name?: string | null;
-  /** Draws the whole of the second trace, and weighs its boxes in the whole of the first. */
+  /** Shows the second trace, with the weights of its boxes in the first trace. */
   compare?: [number, number] | null;
   /** Only rows that start at this time or later. */
   from?: number;
@@ -295,24 +295,24 @@ export type FlameQuery = {
 /** From the outermost spans, from the innermost ones, or around one name. */
 export type FlameView = "bottom" | "sandwich" | "top";
 
-/** What the width of a box means. */
+/** The meaning of the width of a box. */
 export type FlameWeight = "alive" | "bytes" | "count" | "leaked" | "peak" | "self" | "temporary" | "time";
 
-/** Where a span or an event is. */
+/** The position of a span or event. */
 export type Found = {
   track: number;
-  /** As in pictures; [`EVENT`] for an event, whose `index` is its id. */
+  /** Kind of lane, as in `picture`, or [`EVENT`] for an event, whose `index` is its id. */
   kind: number;
   depth: number;
   index: number;
   name: number;
-  /** On the axis. */
+  /** Start on the axis. */
   ts_ns: number;
-  /** None for an event, and for a span that was never closed. */
+  /** `None` for an event and for a span that was never closed. */
   dur_ns: number | null;
 };
 
-/** One frame: its number, and where it is on the axis. */
+/** One frame: its number, and its position on the axis. */
 export type FrameBar = [number: number, ts_ns: number, dur_ns: number];
 export const FrameBar = { number: 0, ts_ns: 1, dur_ns: 2 } as const;
 
@@ -322,42 +322,42 @@ export const FrameSeries = { track: 0, name: 1, count: 2 } as const;
 
 /** The frames of one series. */
 export type Frames = {
-  /** Spans that may be frames, the likeliest first. */
+  /** Spans that may be frames, most likely first. */
   series: Array<FrameSeries>;
-  /** The one that the rest is about. */
+  /** The selected series. */
   chosen: number;
   mean_ns: number;
   p50_ns: number;
   p95_ns: number;
   p99_ns: number;
   max_ns: number;
-  /** Frames by start; the longest of each group if there are too many. */
+  /** Frames sorted by start; the longest of each group if there are too many. */
   frames: Array<FrameBar>;
-  /** How many frames one bar stands for, at most. */
+  /** Max number of frames per bar. */
   group: number;
-  /** The longest first. */
+  /** The slowest frames, longest first. */
   worst: Array<WorstFrame>;
 };
 
 export type FramesQuery = {
-  /** The series, by its number in the answer before; the first one if it is absent. */
+  /** The series, by its number in the previous answer (default: the first one). */
   series?: number;
 };
 
-/** A function as the profiler added it up. */
+/** A function with the totals of the profiler. */
 export type FunctionRow = [name: string, calls: number, total_ns: number, self_ns: number, mean_ns: number, share: number];
 export const FunctionRow = { name: 0, calls: 1, total_ns: 2, self_ns: 3, mean_ns: 4, share: 5 } as const;
 
 /** A change to all stacks of a graph. */
 export type GraphStep = { "kind": "collapse", "name": string } | { "kind": "drop", "name": string } | { "kind": "focus", "name": string } | { "kind": "merge", "name": string };
 
-/** Distinguishes groups, besides the name. */
+/** Grouping key in addition to the name. */
 export type Grouping = "category" | "file" | "name" | "thread";
 
 /** How much a figure stands out. */
 export type Heat = "cold" | "hot" | "mild" | "warm";
 
-/** Figures of the durations of a name, and how they are distributed. */
+/** Figures of the durations of a name, and their distribution. */
 export type Histogram = {
   calls: number;
   total_ns: number;
@@ -370,10 +370,10 @@ export type Histogram = {
   exact: boolean;
   logarithmic: boolean;
   bins: Array<Bin>;
-  /** The same bins for each trace, if several have the name. */
+  /** The bins per trace, if several traces have the name. */
   traces: Array<TraceBins>;
   name: string;
-  /** The kind of the lanes that the spans are of. */
+  /** The kind of the lanes of the spans. */
   kind: number;
   unclosed: number;
   loading: boolean;
@@ -395,14 +395,14 @@ export type HitsQuery = {
 export type LeakRow = [place: string, count: number, bytes: number];
 export const LeakRow = { place: 0, count: 1, bytes: 2 } as const;
 
-/** By what statements are added up. */
+/** How statements are added up. */
 export type Level = "block" | "line" | "sub";
 
-/** Log lines of one level, and the number and the text of the first. */
+/** Log lines of one level, and the number and text of the first. */
 export type LevelLines = [level: string, count: number, first: number, text: string];
 export const LevelLines = { level: 0, count: 1, first: 2, text: 3 } as const;
 
-/** A level: its lines with the text, and all of them. */
+/** A level, with its number of lines that match the text and of all lines. */
 export type LevelRow = [name: string, with_text: number, all: number];
 export const LevelRow = { name: 0, with_text: 1, all: 2 } as const;
 
@@ -414,7 +414,7 @@ export const LevelUse = { level: 0, lines: 1 } as const;
 export type LineCallee = [name: string, count: number, incl_ns: number];
 export const LineCallee = { name: 0, count: 1, incl_ns: 2 } as const;
 
-/** The subs that a line calls, the most time first. */
+/** The subs that a line calls, most time first. */
 export type LineCalls = [line: number, all: number, named: Array<LineCallee>];
 export const LineCalls = { line: 0, all: 1, named: 2 } as const;
 
@@ -426,13 +426,13 @@ export type LineQuery = {
   number: number;
 };
 
-/** The lines of a file, with what each cost and calls. */
+/** The lines of a file, with the cost and callees of each. */
 export type LinesFile = {
   name: string;
   level: Level;
   count: number;
   time_ns: number;
-  /** The most that one line took. */
+  /** The time of the most expensive line. */
   most_ns: number;
   parent: [number, number] | null;
   merged: number;
@@ -451,13 +451,13 @@ export type LinesFileRow = {
   time_ns: number;
   has_text: boolean;
   evals: number;
-  /** Evals whose figures are in those of this one. */
+  /** Number of evals that were merged into this one. */
   merged: number;
-  /** Of an eval: the file and the line that it was called from. */
+  /** For an eval: the file and line that called it. */
   parent: [number, number] | null;
 };
 
-/** Files, the most time first, and the subs that were called, the most self time first. */
+/** Files, most time first, and called subs, most self time first. */
 export type LinesOfTrace = {
   trace: number;
   application: string | null;
@@ -473,21 +473,21 @@ export type LinesOfTrace = {
 export type LinkEnds = [from_track: number, from_depth: number, from_ns: number, to_track: number, to_depth: number, to_ns: number];
 export const LinkEnds = { from_track: 0, from_depth: 1, from_ns: 2, to_track: 3, to_depth: 4, to_ns: 5 } as const;
 
-/** The first rows of a list, and how many there are. */
+/** The first rows of a list, and the number of all rows. */
 export type Listed<T> = {
   all: number;
   rows: Array<T>;
 };
 
-/** A trace that is shown as it grows. */
+/** A live trace. */
 export type LiveInfo = {
-  /** Records that are missing, because something was too slow. */
+  /** Number of dropped records. */
   dropped: number;
-  /** Why nothing more comes. */
+  /** The reason why no more data arrives. */
   end: string | null;
 };
 
-/** A range of the log, or why what was typed is not a regular expression yet. */
+/** A range of the log, or why the text is not a valid regular expression. */
 export type LogAnswer = { problem: string, } | LogRange;
 
 /** A line with its format and its arguments, as soon as the tables can be read. */
@@ -504,7 +504,7 @@ export type LogDetails = {
   args: Array<Argument> | null;
 };
 
-/** Lines that a filter leaves in one pixel, by the first of them. */
+/** Lines in one pixel that match a filter, by the first of them. */
 export type LogHit = [trace: number, ts_ns: number, count: number];
 export const LogHit = { trace: 0, ts_ns: 1, count: 2 } as const;
 
@@ -522,9 +522,9 @@ export type LogMark = [trace: number, ts_ns: number, level: number, count: numbe
 export const LogMark = { trace: 0, ts_ns: 1, level: 2, count: 3, number: 4 } as const;
 
 export type LogQuery = {
-  /** Lines to skip. */
+  /** Number of lines to skip. */
   skip?: number;
-  /** Lines to give. */
+  /** Number of lines to return. */
   take?: number;
   /** Only lines of these levels, separated by commas. */
   levels?: string;
@@ -536,15 +536,15 @@ export type LogQuery = {
   regex?: boolean;
   /** Whether uppercase letters differ from lowercase ones. */
   case?: boolean;
-  /** A time, of which the nearest line is wanted. */
+  /** A time for which to find the nearest line. */
   at?: number;
 };
 
 export type LogRange = {
-  /** Lines that the filter leaves. */
+  /** Number of lines that match the filter. */
   total: number;
   all: number;
-  /** The line that is nearest to the time. */
+  /** The line nearest to the time. */
   at: number | null;
   levels: Array<LevelRow>;
   lines: Array<LogRow | null>;
@@ -554,7 +554,7 @@ export type LogRange = {
 export type LogRow = [number: number, ts_ns: number | null, level: string, file: string | null, line: number | null, text: string, trace: number];
 export const LogRow = { number: 0, ts_ns: 1, level: 2, file: 3, line: 4, text: 5, trace: 6 } as const;
 
-/** The longest spans of a name, the longest first, and how many there are. */
+/** The longest spans of a name, longest first, and the number of all spans. */
 export type Longest = {
   all: number;
   places: Array<Found>;
@@ -565,24 +565,24 @@ export type LongestQuery = {
   name: number;
   /** Only spans of this kind of lanes. */
   kind?: number;
-  /** Only spans that take so long or longer. */
+  /** Minimum duration, inclusive. */
   least?: number;
-  /** Only spans that take less. */
+  /** Maximum duration, exclusive. */
   below?: number;
-  /** How many. */
+  /** Number of spans to return. */
   take?: number;
 };
 
-/** The report on one trace, with its times on the axis, and lists of its sites by number. */
+/** The report on one trace, with times on the axis, and lists of its sites by number. */
 export type MemoryAnswer = {
-  /** Sites with memory that was never freed, the most bytes first. */
+  /** Sites with memory that was never freed, most bytes first. */
   leaks: Array<number>;
   all_leaks: number;
-  /** Sites by bytes. */
+  /** Sites sorted by bytes. */
   hot: Array<number>;
-  /** Sites by allocations. */
+  /** Sites sorted by number of allocations. */
   often: Array<number>;
-  /** Sites with the function in their stack, the most bytes first. */
+  /** Sites with the function in their stack, most bytes first. */
   of: Array<number>;
   all_of: number;
   churn_bytes_per_second: number;
@@ -590,47 +590,47 @@ export type MemoryAnswer = {
   is_coarse: boolean;
   peak: MemoryMoment;
   at: MemoryMoment | null;
-  /** Times, with the bytes in use then and the most until the next time. */
+  /** Times, with the bytes in use at each time and the maximum until the next one. */
   curve: Array<[number, number, number]>;
   all_sites: number;
   sites: Array<MemorySite>;
   lifetimes: Array<MemoryLifetimes>;
-  /** Allocations, and their bytes. */
+  /** Number of allocations. */
   allocations: number;
   /** Bytes of all allocations. */
   allocated_bytes: number;
   /** Frees, matched or not. */
   frees: number;
-  /** Bytes that frees gave back. */
+  /** Bytes freed. */
   freed_bytes: number;
-  /** Allocations that were never freed. */
+  /** Number of allocations that were never freed. */
   live: number;
-  /** Their bytes. */
+  /** Bytes that were never freed. */
   live_bytes: number;
-  /** Addresses that were given out again without a free. */
+  /** Number of addresses that were allocated again without a free. */
   reused: number;
-  /** Frees of what was freed before. */
+  /** Frees of blocks that were already freed. */
   double_frees: number;
-  /** Frees of what the trace never saw taken. */
+  /** Frees of blocks whose allocation is not in the trace. */
   unknown_frees: number;
-  /** Allocations that the very next event freed. */
+  /** Number of allocations that the next event freed. */
   temporary: number;
-  /** Collections of a garbage collector. */
+  /** Number of garbage collections. */
   collections: number;
-  /** First time. */
+  /** First timestamp. */
   first_ns: number;
-  /** Last time. */
+  /** Last timestamp. */
   last_ns: number;
 };
 
-/** Lifetimes as they are written; those without a bound are the longest. */
+/** Serialized lifetimes; the longest have no bound. */
 export type MemoryLifetimes = {
   below_ns: number | null;
   count: number;
   bytes: number;
 };
 
-/** A moment as it is written. */
+/** A serialized moment. */
 export type MemoryMoment = {
   ts_ns: number;
   bytes: number;
@@ -641,20 +641,20 @@ export type MemoryMoment = {
 
 export type MemoryQuery = {
   trace: number;
-  /** A time on the axis; the answer says what was alive then. */
+  /** A time on the axis for which to list the live memory. */
   at?: number;
-  /** A function; the answer lists the sites that have it in their stack. */
+  /** A function for which to list the sites that have it in their stack. */
   function?: string;
-  /** Points of the curve. */
+  /** Number of points of the curve. */
   points?: number;
 };
 
-/** A site as it is written. */
+/** A serialized site. */
 export type MemorySite = {
   number: number;
-  /** The innermost frame first. */
+  /** Frames, innermost first. */
   stack: Array<SiteFrame>;
-  /** Frames further out that are left out. */
+  /** Number of outer frames that are left out. */
   more_frames: number;
   count: number;
   bytes: number;
@@ -667,7 +667,7 @@ export type MemorySite = {
   quarters: [number, number, number, number];
 };
 
-/** What was allocated and freed. */
+/** Allocations and frees. */
 export type MemorySums = {
   allocations: number;
   allocated_bytes: number;
@@ -675,15 +675,15 @@ export type MemorySums = {
   freed_bytes: number;
 };
 
-/** One value for each pixel of the whole axis. */
+/** One value per pixel of the whole axis. */
 export type Minimap = {
-  /** Threads that are inside a span. */
+  /** Number of threads inside a span. */
   busy: Array<number>;
-  /** Log lines and events. */
+  /** Number of log lines and events. */
   points: Array<number>;
-  /** Those of them that are errors. */
+  /** Number of errors among them. */
   errors: Array<number>;
-  /** Bytes in use, all traces together. */
+  /** Bytes in use by all traces. */
   memory: Array<number>;
 };
 
@@ -691,7 +691,7 @@ export type MinimapQuery = {
   px: number;
 };
 
-/** A name, and the color that its producer wants, as 0xAARRGGBB. */
+/** A name, and the color set by its producer, as 0xAARRGGBB. */
 export type NameRow = [name: string, color: number | null];
 export const NameRow = { name: 0, color: 1 } as const;
 
@@ -702,38 +702,38 @@ export type NameTrend = {
 };
 
 export type NamesQuery = {
-  /** The first one that the page does not know yet. */
+  /** The first name that the page does not know yet. */
   from?: number;
 };
 
 export type NextQuery = {
   /** Number of a name. */
   name?: number;
-  /** A text that names hold, instead of a number. */
+  /** A text that names contain, instead of a number. */
   q?: string;
   /** Spans and events that start after this time, or before it. */
   ts: number;
   back?: boolean;
 };
 
-/** A note on a time of a trace, or on a range of it. */
+/** A note on a time or a range of a trace. */
 export type Note = {
-  /** When, in the time of the trace. */
+  /** Timestamp in the trace. */
   ts_ns: number;
-  /** How long; none for a moment. */
+  /** Duration; `None` for a point in time. */
   dur_ns: number | null;
-  /** The name of the span that it is about. */
+  /** Name of the span that the note is about. */
   name: string | null;
-  /** What the person wrote. */
+  /** Text of the note. */
   text: string;
 };
 
-/** The notes on every trace that is a file of this machine. */
+/** The notes on every trace that is a local file. */
 export type NotesAnswer = {
   traces: Array<TraceNotes>;
 };
 
-/** All notes on a trace, in place of those that it has. */
+/** All notes on a trace, which replace the existing ones. */
 export type NotesQuery = {
   trace: number;
   notes: Array<Note>;
@@ -753,15 +753,15 @@ export type OpenStoredQuery = {
   trace: string;
 };
 
-/** All traces that are read, each with what matters first. */
+/** The summaries of all loaded traces. */
 export type Overview = {
   traces: Array<TraceOverview>;
 };
 
 export type PlaceQuery = {
-  /** When it starts, on the axis. */
+  /** Start on the axis. */
   ts: number;
-  /** As much as the row says of it. */
+  /** Other known properties from the row. */
   trace_id?: string;
   thread_id?: number;
   id?: number;
@@ -769,11 +769,11 @@ export type PlaceQuery = {
   dur?: number;
 };
 
-/** The rows of one kind and name that a line makes. */
+/** The rows of one kind and name from one line. */
 export type PlaceRow = [line: number | null, kind: RowKind, name: string, count: number, total_ns: number, self_ns: number, bytes: number];
 export const PlaceRow = { line: 0, kind: 1, name: 2, count: 3, total_ns: 4, self_ns: 5, bytes: 6 } as const;
 
-/** The lines of a file that rows name. */
+/** The lines of a file that occur in rows. */
 export type PlacesFile = {
   name: string;
   count: number;
@@ -791,28 +791,28 @@ export type PlacesFileRow = {
   bytes: number;
 };
 
-/** Files with the places that rows name. */
+/** Files with the places that occur in rows. */
 export type PlacesOfTrace = {
   trace: number;
   all_files: number;
   files: Array<PlacesFileRow>;
   time_ns: number;
-  /** Rows that name no place. */
+  /** Number of rows without a place. */
   others: number;
 };
 
-/** Problems of one kind in the file, and the sentence of the first. */
+/** Problems of one kind in the file, and the message of the first. */
 export type ProblemRow = [severity: string, message: string, count: number];
 export const ProblemRow = { severity: 0, message: 1, count: 2 } as const;
 
-/** How far loading is. */
+/** Progress of loading. */
 export type Progress = {
   revision: number;
   read_bytes: number;
   total_bytes: number;
 };
 
-/** A range of the axis and some tracks; everything if both are left out. */
+/** A range of the axis and some tracks; everything if both are omitted. */
 export type RangeQuery = {
   /** Only rows that start at this time or later. */
   from?: number;
@@ -833,7 +833,7 @@ export type RegressionsQuery = {
   candidate: string;
 };
 
-/** How the durations of a name depend on a value that was recorded inside its spans. */
+/** The correlation of the durations of a name with a value that was recorded inside its spans. */
 export type Relation = {
   pairs: number;
   left_out: number;
@@ -841,7 +841,7 @@ export type Relation = {
   fit: Fit | null;
 };
 
-/** A value, and the span that it was recorded in. */
+/** A value and its enclosing span. */
 export type RelationPoint = [value: number, dur_ns: number, ts_ns: number];
 export const RelationPoint = { value: 0, dur_ns: 1, ts_ns: 2 } as const;
 
@@ -861,7 +861,7 @@ export type SameName = {
   p50_ns: number;
   p95_ns: number;
   max_ns: number;
-  /** How many are longer. */
+  /** Number of longer spans. */
   longer: number;
 };
 
@@ -869,7 +869,7 @@ export type SameName = {
 export type Sample = [ts_ns: number, min: number, max: number, last: number];
 export const Sample = { ts_ns: 0, min: 1, max: 2, last: 3 } as const;
 
-/** Tables, views and functions that a query may name, and queries to start with. */
+/** Tables, views and functions for queries, and example queries. */
 export type Schema = {
   tables: Array<SchemaTable>;
   views: Array<SchemaView>;
@@ -892,7 +892,7 @@ export type SchemaView = {
   columns: Array<string>;
 };
 
-/** The names that hold a text, and their spans and events together. */
+/** The names that contain a text, and the number of their spans and events. */
 export type SearchAnswer = {
   spans: number;
   events: number;
@@ -912,17 +912,17 @@ export const SearchRow = { id: 0, name: 1, spans: 2, total_ns: 3, events: 4 } as
 export type SiteFrame = {
   /** The function. */
   function: string;
-  /** Its file. */
+  /** Source file. */
   file: string | null;
-  /** The line. */
+  /** Source line. */
   line: number | null;
 };
 
-/** A slow span and why it is, or one of the longest frames. */
+/** A slow span with its cause, or one of the longest frames. */
 export type SlowRow = [name: string, ts_ns: number, dur_ns: number, median_ns: number, is_slow: boolean, cause: string];
 export const SlowRow = { name: 0, ts_ns: 1, dur_ns: 2, median_ns: 3, is_slow: 4, cause: 5 } as const;
 
-/** The files of all traces with their totals, the most time first. */
+/** The files of all traces with their totals, most time first. */
 export type SourceAnswer = {
   traces: Array<SourceOfTrace>;
 };
@@ -952,7 +952,7 @@ export type SpanDetails = {
   line: number | null;
   /** The line that called it, as `file:line`. */
   caller: string | null;
-  /** None in a brief answer. */
+  /** `None` in a brief answer. */
   args: Array<Argument> | null;
 };
 
@@ -961,7 +961,7 @@ export type SpanQuery = {
   kind: number;
   depth: number;
   index: number;
-  /** Whether only what is known at once is wanted: the pointer is on it, and may be elsewhere soon. */
+  /** Whether only data that is available at once is requested, because the pointer may move away soon. */
   brief?: boolean;
 };
 
@@ -969,22 +969,22 @@ export type SpanQuery = {
 export type SpanRow = [name: string, thread: string | null, tid: number | null, file: string | null, category: string | null, calls: number, unclosed: number, total_ns: number, self_ns: number, min_ns: number, mean_ns: number, p50_ns: number | null, p95_ns: number | null, p99_ns: number | null, max_ns: number, share: number | null, is_exact: boolean];
 export const SpanRow = { name: 0, thread: 1, tid: 2, file: 3, category: 4, calls: 5, unclosed: 6, total_ns: 7, self_ns: 8, min_ns: 9, mean_ns: 10, p50_ns: 11, p95_ns: 12, p99_ns: 13, max_ns: 14, share: 15, is_exact: 16 } as const;
 
-/** Rows, or the mistake in the query. */
+/** Rows, or the error in the query. */
 export type SqlAnswer = { problem: SqlProblem, } | SqlRows;
 
-/** A column of an answer. */
+/** A column of a result. */
 export type SqlColumn = [name: string, is_number: boolean];
 export const SqlColumn = { name: 0, is_number: 1 } as const;
 
-/** A query to start with. */
+/** An example query. */
 export type SqlExample = [title: string, sql: string];
 export const SqlExample = { title: 0, sql: 1 } as const;
 
-/** Where a mistake is, counted from 1. */
+/** The position of an error, counted from 1. */
 export type SqlPlace = [line: number, column: number, end_column: number];
 export const SqlPlace = { line: 0, column: 1, end_column: 2 } as const;
 
-/** A mistake in a query. */
+/** An error in a query. */
 export type SqlProblem = {
   message: string;
   place: SqlPlace | null;
@@ -1000,14 +1000,14 @@ export type SqlRows = {
   rows: Array<Array<string | null>>;
   /** Whether there are more rows. */
   is_cut: boolean;
-  /** Whether another query ended this one. */
+  /** Whether another query stopped this one. */
   is_stopped: boolean;
   elapsed_ms: number;
 };
 
-/** Everything that is there. */
+/** The whole state. */
 export type State = {
-  /** From the first to the last time of the axis; none if no trace has a time. */
+  /** The first and last time of the axis; `None` if no trace has times. */
   from_ns: number | null;
   to_ns: number | null;
   traces: Array<TraceInfo>;
@@ -1016,27 +1016,27 @@ export type State = {
   names: number;
   logs: number;
   links: number;
-  /** Whether queries in SQL are answered. */
+  /** Whether SQL queries are supported. */
   sql: boolean;
   revision: number;
   read_bytes: number;
   total_bytes: number;
 };
 
-/** Everything, or only how far loading is if the page knows the rest. */
+/** The whole state, or only the progress of loading if the page knows the rest. */
 export type StateAnswer = Progress | State;
 
 export type StateQuery = {
-  /** The revision that the page has already. */
+  /** The revision that the page already has. */
   since?: number;
 };
 
 export type Stats = {
-  /** Whether traces are still being read; they are not in the figures. */
+  /** Whether traces are still loading, which are not included. */
   loading: boolean;
   /** Self time of all spans. */
   self_ns: number;
-  /** Spans that are counted together because there are too many groups. */
+  /** Number of spans that are counted together because there are too many groups. */
   merged: number;
   unclosed: number;
   spans: Listed<SpanRow>;
@@ -1141,13 +1141,13 @@ export type SubCallee = {
 export type SubCaller = {
   by: string | null;
   file: number | null;
-  /** Of the file. */
+  /** Number of the file. */
   name: string | null;
   line: number | null;
   figures: Figures;
 };
 
-/** A sub with its callers and callees, the most time first. */
+/** A sub with its callers and callees, most time first. */
 export type SubDetails = {
   file_name: string | null;
   all_callers: number;
@@ -1160,7 +1160,7 @@ export type SubDetails = {
   last_line: number | null;
   kind: string;
   merged: number;
-  /** Places that call it. */
+  /** Number of call sites. */
   places: number;
   figures: Figures;
 };
@@ -1177,12 +1177,12 @@ export type SubRow = {
   last_line: number | null;
   kind: string;
   merged: number;
-  /** Places that call it. */
+  /** Number of call sites. */
   places: number;
   figures: Figures;
 };
 
-/** A time when a thread did not run, and the thread that ran instead. */
+/** A time range in which a thread did not run, and the thread that ran instead. */
 export type SwitchDetails = {
   name: string;
   name_id: number;
@@ -1200,7 +1200,7 @@ export type SwitchQuery = {
 export type TagValue = [value: string, traces: number];
 export const TagValue = { value: 0, traces: 1 } as const;
 
-/** A value that is a text; `shared` of them start in its place. */
+/** A value that is a text; `shared` texts start at the same place. */
 export type TextLabel = [ts_ns: number, text: string, shared: number, number: number];
 export const TextLabel = { ts_ns: 0, text: 1, shared: 2, number: 3 } as const;
 
@@ -1209,58 +1209,58 @@ export type TextQuery = {
   number: number;
 };
 
-/** One value that is a text, and when it was set. */
+/** A value that is a text, and when it was set. */
 export type TextValue = {
   ts_ns: number;
   text: string;
 };
 
-/** A thread, and the trace that it is of. */
+/** A thread and its trace. */
 export type ThreadRow = [name: string, tid: number | null, trace: number | null, spans: number, busy_ns: number, switches: number, off_cpu_ns: number];
 export const ThreadRow = { name: 0, tid: 1, trace: 2, spans: 3, busy_ns: 4, switches: 5, off_cpu_ns: 6 } as const;
 
-/** A name by self time. */
+/** A name with its self time. */
 export type TopName = [name: string, calls: number, self_ns: number, share: number];
 export const TopName = { name: 0, calls: 1, self_ns: 2, share: 3 } as const;
 
 /** The sums of `traceloom stats` for a range and some tracks. */
 export type Totals = {
-  /** Spans that were closed. */
+  /** Number of closed spans. */
   spans: number;
-  /** Spans that never were. */
+  /** Number of spans that were never closed. */
   unclosed: number;
   /** The total time of all spans. */
   total_ns: number;
-  /** Time inside spans, each moment of a thread once. */
+  /** Time inside spans; each moment of a thread counts once. */
   busy_ns: number;
   names: number;
   events: number;
   threads: number;
-  /** Times that a thread was taken off its processor, and for how long. */
+  /** Number of context switches, and their total time. */
   switches: number;
   off_cpu_ns: number;
-  /** Events by name, the most frequent first. */
+  /** Events by name, most frequent first. */
   event_names: Array<EventCount>;
   values: Array<ValueSums>;
   memory: MemorySums | null;
-  /** Log lines of all traces by level: lines know no track. */
+  /** Log lines of all traces by level; lines do not belong to a track. */
   logs: Array<LevelLines>;
 };
 
-/** What is worth a look in one trace, the weightiest first. */
+/** Advice about one trace, most important first. */
 export type TraceAdvice = {
   trace: number;
   advice: Array<Advice>;
 };
 
-/** How many durations of one trace are in each bin. */
+/** The number of durations of one trace in each bin. */
 export type TraceBins = {
   trace: number;
   calls: number;
   counts: Array<number>;
 };
 
-/** The findings of one trace; not all have a row, but all are counted by code. */
+/** The findings of one trace; only some have a row, but all are counted by code. */
 export type TraceFindings = {
   trace: number;
   rows: Array<Finding>;
@@ -1272,11 +1272,11 @@ export type TraceInfo = {
   path: string;
   format: string;
   version: string;
-  /** As text: it does not fit into a number of JavaScript. */
+  /** As text, because it does not fit into a JavaScript number. */
   trace_id: string;
   bytes: number;
   clock: string;
-  /** As text, too. */
+  /** As text as well. */
   unix_origin_ns: string | null;
   /** Without the offset. */
   from_ns: number;
@@ -1284,30 +1284,30 @@ export type TraceInfo = {
   /** Added to every time of the trace on the axis. */
   offset_ns: number;
   findings: number;
-  /** Log lines with a time. */
+  /** Number of log lines with a time. */
   logs: number;
-  /** Most bytes in use; none if the trace has no allocations. */
+  /** Peak bytes in use; `None` if the trace has no allocations. */
   memory: number | null;
-  /** Whether a profiler added calls up. */
+  /** Whether the trace has sums of calls. */
   has_calls: boolean;
-  /** Whether a profiler measured lines. */
+  /** Whether the trace has line timings. */
   has_lines: boolean;
-  /** Whether rows name files of source code. */
+  /** Whether rows refer to source files. */
   has_source: boolean;
   state: TraceState;
   error: string | null;
-  /** For a trace that is shown as it grows. */
+  /** Only for a live trace. */
   live: LiveInfo | null;
 };
 
-/** The notes on one trace, in its own time, or why they cannot be read. */
+/** The notes on one trace, in the time of the trace, or why they cannot be read. */
 export type TraceNotes = {
   trace: number;
   notes: Array<Note>;
   error: string | null;
 };
 
-/** What matters first about one trace; times are those of the axis. */
+/** The summary of one trace, with times on the axis. */
 export type TraceOverview = {
   trace: number;
   /** `fine`, `damaged` or `data missing`. */
@@ -1345,21 +1345,21 @@ export type TracesQuery = {
 export type TrackInfo = {
   trace: number;
   thread_id: number;
-  /** Threads that share the track; mostly 1. */
+  /** Number of threads that share the track; usually 1. */
   threads: number;
   tid: number | null;
   process: string;
   name: string;
   kind: string;
   spans: number;
-  /** When its first span begins, without the offset of the trace. */
+  /** Start of its first span, without the offset of the trace. */
   first_ns: number | null;
   /** Time inside its outermost spans. */
   busy_ns: number;
   events: number;
-  /** Events that are drawn as such. */
+  /** Number of events that are drawn as such. */
   instants: number;
-  /** Events that a person set. */
+  /** Number of bookmarks. */
   bookmarks: number;
   switches: number;
   depth: number;
@@ -1429,13 +1429,13 @@ export type WindowQuery = {
   from: number;
   to: number;
   px: number;
-  /** Numbers of tracks, separated by commas; `7:0-40` is track 7 with these depths only. */
+  /** Numbers of tracks, separated by commas; `7:0-40` means only these depths of track 7. */
   tracks?: string;
   /** Numbers of counters, separated by commas. */
   counters?: string;
 };
 
-/** A slow frame, and the name that took the most of it. */
+/** A slow frame, and the name that took the most time in it. */
 export type WorstFrame = [number: number, place: Found, most: ChildRow | null];
 export const WorstFrame = { number: 0, place: 1, most: 2 } as const;
 
