@@ -85,7 +85,6 @@ fn with_outputs(page: &str, run: impl Fn(&str) -> String) -> String {
 #[test]
 fn every_command_in_the_tables_of_the_guide_runs() {
     let mut count = 0;
-    let mut stale = Vec::<String>::new();
     for path in guide() {
         let page = fs::read_to_string(&path).expect("a page is text");
         let folder = samples();
