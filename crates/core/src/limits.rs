@@ -24,6 +24,8 @@ pub struct Limits {
     pub findings: usize,
     /// Threads that may work on the file at the same time; with 1, everything runs on the caller's thread.
     pub threads: usize,
+    /// Bytes of a file that are worth another thread.
+    pub bytes_per_thread: u64,
 }
 
 /// The default number of threads.
@@ -79,6 +81,7 @@ impl Default for Limits {
             tree_bytes: 1 << 30,
             findings: 100,
             threads: *THREADS.get_or_init(threads),
+            bytes_per_thread: 1 << 20,
         }
     }
 }

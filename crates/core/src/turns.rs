@@ -31,6 +31,8 @@ enum Out<'t, T> {
 
 enum Message<T> {
     Piece(T),
+    /// A piece that a walk that is alone does not make.
+    Aside(T),
     /// The next piece comes from the next walk.
     Turn,
     /// From here on, only a single walk can determine the pieces.
@@ -59,6 +61,11 @@ impl<T> Turns<'_, T> {
             Out::Direct(give) => give(piece),
             Out::Channel(out) => out.send(Message::Piece(piece)).is_ok(),
         }
+    }
+
+    /// Hands over a piece about the seam between two turns, which a walk that is alone does not make.
+    pub fn give_aside(&mut self, piece: T) {
+        self.signal(Message::Aside(piece));
     }
 
     /// Ends a turn; returns whether this walk makes the next one.
@@ -117,10 +124,7 @@ pub fn in_turns<T: Send, R: Send>(
         if walks == 0 {
             return Ok(None);
         }
-        let end = receive(pieces, &mut |piece| {
-            taken += 1;
-            take(piece)
-        });
+        let end = receive(pieces, &mut taken, take);
         let returned = join(walkers);
         Ok(match end? {
             End::All => Some(Some(returned.unwrap_or_else(|panic| resume_unwind(panic))?)),
@@ -132,11 +136,22 @@ pub fn in_turns<T: Send, R: Send>(
 }
 
 /// Receives from each channel in turn until the first walk ends; dropping the channels on return ends the other walks.
-fn receive<T>(pieces: Vec<Receiver<Message<T>>>, take: &mut dyn FnMut(T) -> Result<ControlFlow<()>>) -> Result<End> {
+fn receive<T>(
+    pieces: Vec<Receiver<Message<T>>>,
+    taken: &mut usize,
+    take: &mut dyn FnMut(T) -> Result<ControlFlow<()>>,
+) -> Result<End> {
     let mut current = 0;
     loop {
         let is_over = match pieces[current].recv() {
             Ok(Message::Piece(piece)) => {
+                *taken += 1;
+                if take(piece)?.is_break() {
+                    return Ok(End::Stopped);
+                }
+                continue;
+            }
+            Ok(Message::Aside(piece)) => {
                 if take(piece)?.is_break() {
                     return Ok(End::Stopped);
                 }

@@ -42,7 +42,7 @@ macro_rules! formats {
 
 formats! {
     "cnanolog" cnanolog traceloom_cnanolog::FORMAT, split crate::cnanolog::to_tables::SPLIT;
-    "easyprofiler" easyprofiler traceloom_easyprofiler::FORMAT;
+    "easyprofiler" easyprofiler traceloom_easyprofiler::FORMAT, split crate::easyprofiler::to_tables::SPLIT;
     "memlyze" memlyze traceloom_memlyze::FORMAT;
     "nytprof" nytprof traceloom_nytprof::FORMAT;
     "nytprof" pynytprof traceloom_nytprof::pynytprof::FORMAT;

@@ -1,16 +1,24 @@
 //! How the walks over a file deliver rows to the caller's thread, and how several walks share the rows.
 
-use std::cell::RefCell;
+use std::{any::Any, cell::RefCell};
 
 use arrow_array::RecordBatch;
-use traceloom_core::{Findings, Result, Turns};
+use traceloom_core::{Findings, Limits, Options, Result, Source, Turns};
 use traceloom_model::{Columns, Flow, Halt, Table, TableSink, Tables, Wanted};
 
 /// The output of a walk, in order.
 pub(crate) enum Step {
     Batch(Table, RecordBatch),
     Findings(Findings),
+    /// What the rows of the next batch, or of the next turn, take from earlier turns.
+    Seams(Vec<Seam>),
 }
+
+/// Facts about one seam between turns; only the format knows what they are.
+pub(crate) type Seam = Box<dyn Any + Send>;
+
+/// What all walks need, made once before them.
+pub(crate) type Prepared = Box<dyn Any + Send + Sync>;
 
 /// The rows of a format that several walks over a file may make in turns.
 pub(crate) struct Split {
@@ -18,6 +26,10 @@ pub(crate) struct Split {
     pub(crate) tables: &'static [Table],
     /// Whether making the wanted columns costs much more than the walk itself.
     pub(crate) pays: fn(&Wanted) -> bool,
+    /// Makes what all walks need.
+    pub(crate) prepare: Option<fn(&Source, &Options, &Wanted) -> Result<Prepared>>,
+    /// Completes rows that depend on earlier turns.
+    pub(crate) join: Option<fn(&Limits) -> Box<dyn Join>>,
 }
 
 impl Split {
@@ -27,15 +39,26 @@ impl Split {
     }
 }
 
+/// Completes, on the caller's thread, the rows that depend on earlier turns.
+pub(crate) trait Join {
+    /// Takes the next seam.
+    fn seam(&mut self, seam: Seam) -> Result<()>;
+
+    /// Completes a batch with the seams before it.
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> Result<RecordBatch>;
+}
+
 /// Where a walk delivers its output.
 pub(crate) struct Outlet<'o, 't> {
     wanted: Wanted,
     turns: RefCell<&'o mut Turns<'t, Step>>,
+    /// They go out before the next batch.
+    seams: RefCell<Vec<Seam>>,
 }
 
 impl<'o, 't> Outlet<'o, 't> {
     pub(crate) fn new(wanted: Wanted, turns: &'o mut Turns<'t, Step>) -> Self {
-        Self { wanted, turns: RefCell::new(turns) }
+        Self { wanted, turns: RefCell::new(turns), seams: RefCell::default() }
     }
 
     /// Reports the problems of the file.
@@ -43,6 +66,13 @@ impl<'o, 't> Outlet<'o, 't> {
         let mut turns = self.turns.borrow_mut();
         if turns.is_first() {
             turns.give(Step::Findings(findings.clone()));
+        }
+    }
+
+    fn send_seams(&self) {
+        let seams = self.seams.take();
+        if !seams.is_empty() {
+            self.turns.borrow_mut().give_aside(Step::Seams(seams));
         }
     }
 }
@@ -53,6 +83,7 @@ impl TableSink for &Outlet<'_, '_> {
     }
 
     fn batch(&mut self, table: Table, batch: RecordBatch) -> Result<Flow> {
+        self.send_seams();
         let is_taken = self.turns.borrow_mut().give(Step::Batch(table, batch));
         Ok(if is_taken { Flow::Continue } else { Flow::Stop })
     }
@@ -69,6 +100,9 @@ pub(crate) trait Share {
     /// How many walks there are.
     fn walks(&self) -> usize;
 
+    /// Says what rows of this turn take from earlier turns. It arrives before the batch with the next row.
+    fn seam(&self, seam: Seam);
+
     /// Leaves the rest to a single walk, because it depends on rows that other walks make.
     fn give_up(&self) -> Halt;
 }
@@ -76,6 +110,7 @@ pub(crate) trait Share {
 impl Share for Outlet<'_, '_> {
     fn end_turn(&self, split: &Split, tables: &mut Tables<'_>) -> Result<bool, Halt> {
         split.tables.iter().try_for_each(|table| tables.flush(*table))?;
+        self.send_seams();
         Ok(self.turns.borrow_mut().end())
     }
 
@@ -85,6 +120,10 @@ impl Share for Outlet<'_, '_> {
 
     fn walks(&self) -> usize {
         self.turns.borrow().walks()
+    }
+
+    fn seam(&self, seam: Seam) {
+        self.seams.borrow_mut().push(seam);
     }
 
     fn give_up(&self) -> Halt {

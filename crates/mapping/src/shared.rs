@@ -114,15 +114,31 @@ pub(crate) struct Argument<'a> {
 }
 
 /// Pushes arguments and numbers them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Args {
+    /// Whether this walk makes the rows; otherwise they are only numbered.
+    pub(crate) is_mine: bool,
     next_id: i64,
     /// The names of tables that own arguments, cached to avoid a lookup per row.
     owners: [Option<Symbol>; Table::ALL.len()],
 }
 
+impl Default for Args {
+    fn default() -> Self {
+        Self::new(true)
+    }
+}
+
 impl Args {
+    pub(crate) fn new(is_mine: bool) -> Self {
+        Self { is_mine, next_id: 0, owners: [None; Table::ALL.len()] }
+    }
+
     pub(crate) fn push(&mut self, argument: &Argument<'_>, tables: &mut Tables<'_>) -> Result<(), Halt> {
+        if !self.is_mine {
+            self.skip(1);
+            return Ok(());
+        }
         let mut row = Arg {
             id: self.next_id,
             owner_table: self.owner(argument.owner_table, tables).into(),

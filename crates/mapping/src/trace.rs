@@ -12,7 +12,7 @@ use twox_hash::XxHash64;
 
 use crate::{
     FORMATS,
-    pipeline::{Outlet, Share, Step},
+    pipeline::{Outlet, Prepared, Share, Step},
     shared,
 };
 
@@ -106,6 +106,8 @@ pub(crate) struct Input<'a> {
     /// Whether this walk has to find all problems of the file.
     pub(crate) is_checked: bool,
     pub(crate) share: &'a dyn Share,
+    /// What [`Split::prepare`](crate::pipeline::Split) made, if several walks share the rows.
+    pub(crate) prepared: Option<&'a Prepared>,
 }
 
 /// Fills the tables that the sink wants; returns early, without an error, when the sink says stop.
@@ -118,17 +120,29 @@ pub fn ingest(trace: &Trace, options: &Options, sink: &mut dyn TableSink) -> Res
     let mapping = mapping.ok_or_else(|| Error::internal(format!("{id} has no tables")))?;
     let wanted = Wanted::of(sink);
     let split = mapping.split.filter(|split| (split.pays)(&wanted));
-    let walks = match options.read.limits.threads {
+    let source = &trace.opened.source;
+    let in_file = |error: Error| error.in_file(&trace.path);
+    let limits = &options.read.limits;
+    let walks = match limits.threads {
         0 | 1 => 0,
-        threads => split.map_or(1, |_| threads),
+        _ if split.is_none() => 1,
+        threads => {
+            let worth = source.len().map_err(in_file)?.checked_div(limits.bytes_per_thread);
+            threads.min(usize::try_from(worth.unwrap_or(u64::MAX)).unwrap_or(usize::MAX).max(1))
+        }
     };
+    let split = split.filter(|_| walks > 1);
+    let prepare = split.and_then(|split| split.prepare);
+    let prepared = prepare.map(|prepare| prepare(source, &options.read, &wanted)).transpose().map_err(in_file)?;
+    let mut joined = split.and_then(|split| split.join).map(|join| join(limits));
     let walk = |turns: &mut Turns<'_, Step>| {
         // Checks change no row unless they refuse the file, and only the findings of the first walk are reported.
         let reports = turns.is_first() || options.read.mode == Mode::Strict;
         let is_checked = reports && !wanted.columns(Table::Findings).is_empty();
         let share = split.filter(|_| !turns.is_first()).map(|split| split.share(&wanted));
         let outlet = Outlet::new(share.unwrap_or_else(|| wanted.clone()), turns);
-        let input = Input { source: &trace.opened.source, path: &trace.path, options, is_checked, share: &outlet };
+        let prepared = prepared.as_ref();
+        let input = Input { source, path: &trace.path, options, is_checked, share: &outlet, prepared };
         let mut sink = &outlet;
         let mut tables = Tables::new(trace.id, options.filter.clone(), &mut sink);
         let filled = (mapping.to_tables)(&input, &mut tables).and_then(|findings| {
@@ -138,10 +152,21 @@ pub fn ingest(trace: &Trace, options: &Options, sink: &mut dyn TableSink) -> Res
         filled.and_then(|()| tables.finish()).or_else(Halt::into_result)
     };
     let mut take = |step| match step {
-        Step::Batch(table, batch) => Ok(match sink.batch(table, batch)? {
-            Flow::Continue => ControlFlow::Continue(()),
-            Flow::Stop => ControlFlow::Break(()),
-        }),
+        Step::Batch(table, batch) => {
+            let batch = match &mut joined {
+                Some(joined) => joined.batch(table, batch)?,
+                None => batch,
+            };
+            Ok(match sink.batch(table, batch)? {
+                Flow::Continue => ControlFlow::Continue(()),
+                Flow::Stop => ControlFlow::Break(()),
+            })
+        }
+        Step::Seams(seams) => {
+            let Some(joined) = &mut joined else { return Ok(ControlFlow::Continue(())) };
+            seams.into_iter().try_for_each(|seam| joined.seam(seam))?;
+            Ok(ControlFlow::Continue(()))
+        }
         Step::Findings(findings) => {
             if let Some(told) = options.told {
                 [&trace.opened.findings, &findings].iter().for_each(|findings| told(&trace.path, findings));
@@ -149,5 +174,5 @@ pub fn ingest(trace: &Trace, options: &Options, sink: &mut dyn TableSink) -> Res
             Ok(ControlFlow::Continue(()))
         }
     };
-    in_turns(walks, &walk, &mut take).map(drop).map_err(|error| error.in_file(&trace.path))
+    in_turns(walks, &walk, &mut take).map(drop).map_err(in_file)
 }

@@ -7,9 +7,13 @@ use std::{
 };
 
 use arrow_array::RecordBatch;
-use traceloom_core::{Error, Findings, Limits, Mode, Result, Source};
+use traceloom_core::{ByteOrder, Error, Findings, Limits, Mode, Result, Source, TimeRange};
+use traceloom_easyprofiler::{
+    Block, Bookmark, Descriptor, Header, Name, Record, Switch, Thread, Value,
+    raw::{BlockType, DataType, EASY_PROFILER_SIGNATURE, Layout, Version},
+};
 use traceloom_mapping::{FORMATS, Options, Trace, ingest};
-use traceloom_model::{Columns, Flow, Table, TableSink};
+use traceloom_model::{Columns, Filter, Flow, Table, TableSink, Wanted};
 use traceloom_testkit::{each_case, sources::fails_at};
 
 const THREADS: [usize; 3] = [2, 3, 8];
@@ -38,6 +42,7 @@ fn told(_: &Path, findings: &Findings) {
 
 /// Records batches, and ends in some way after a number of them.
 struct Noting {
+    wanted: Wanted,
     end: End,
     after: usize,
 }
@@ -51,8 +56,8 @@ enum End {
 }
 
 impl TableSink for Noting {
-    fn wants(&self, _: Table) -> Columns {
-        Columns::ALL
+    fn wants(&self, table: Table) -> Columns {
+        self.wanted.columns(table)
     }
 
     fn batch(&mut self, table: Table, batch: RecordBatch) -> Result<Flow> {
@@ -74,10 +79,19 @@ struct Seen {
     outcome: std::result::Result<(), String>,
 }
 
-fn see(trace: &Trace, threads: usize, mode: Mode, mut sink: Noting) -> Seen {
-    let mut options = Options { told: Some(told), ..Options::default() };
+fn see(trace: &Trace, threads: usize, mode: Mode, sink: Noting) -> Seen {
+    see_filtered(trace, threads, mode, &Filter::default(), sink)
+}
+
+fn see_wish(trace: &Trace, threads: usize, wish: &Wanted, filter: &Filter) -> Seen {
+    see_filtered(trace, threads, Mode::Lenient, filter, Noting { wanted: wish.clone(), ..never() })
+}
+
+fn see_filtered(trace: &Trace, threads: usize, mode: Mode, filter: &Filter, mut sink: Noting) -> Seen {
+    let mut options = Options { told: Some(told), filter: filter.clone(), ..Options::default() };
     options.read.mode = mode;
-    options.read.limits = Limits::with(|limits| limits.threads = threads);
+    // Even the smallest file is read by several threads.
+    options.read.limits = Limits::with(|limits| (limits.threads, limits.bytes_per_thread) = (threads, 0));
     let poured = catch_unwind(AssertUnwindSafe(|| ingest(trace, &options, &mut sink)));
     let outcome = match poured {
         Ok(poured) => poured.map_err(|error| error.to_string()),
@@ -86,8 +100,12 @@ fn see(trace: &Trace, threads: usize, mode: Mode, mut sink: Noting) -> Seen {
     Seen { steps: STEPS.take(), outcome }
 }
 
+fn ends(end: End, after: usize) -> Noting {
+    Noting { wanted: Wanted::everything(), end, after }
+}
+
 fn never() -> Noting {
-    Noting { end: End::Never, after: 0 }
+    ends(End::Never, 0)
 }
 
 #[test]
@@ -106,14 +124,15 @@ fn every_file_gives_the_same_with_any_number_of_threads() {
 
 #[test]
 fn a_sink_ends_the_walk_at_the_same_batch() {
-    let trace = sample("cnanolog");
-    let all = see(&trace, 1, Mode::Lenient, never()).steps.len();
-    for end in [End::Stop, End::Fail, End::Panic] {
-        for after in [1, 2, all / 2, all] {
-            let expected = see(&trace, 1, Mode::Lenient, Noting { end, after });
-            assert!(expected.steps.len() >= after);
-            for threads in THREADS {
-                assert_eq!(see(&trace, threads, Mode::Lenient, Noting { end, after }), expected, "{threads} threads");
+    for trace in [sample("cnanolog"), opened(long_capture(80_000, Odd::Nothing))] {
+        let all = see(&trace, 1, Mode::Lenient, never()).steps.len();
+        for end in [End::Stop, End::Fail, End::Panic] {
+            for after in [1, 2, all / 2, all] {
+                let expected = see(&trace, 1, Mode::Lenient, ends(end, after));
+                assert!(expected.steps.len() >= after);
+                for threads in THREADS {
+                    assert!(see(&trace, threads, Mode::Lenient, ends(end, after)) == expected, "{threads} threads");
+                }
             }
         }
     }
@@ -131,6 +150,140 @@ fn a_disk_that_fails_is_reported_after_everything_before_it() {
         assert!(expected.outcome.is_err(), "{id}");
         for threads in THREADS {
             assert_eq!(see(&trace, threads, Mode::Lenient, never()), expected, "{id}, {threads} threads");
+        }
+    }
+}
+
+/// What is odd about a file.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Odd {
+    Nothing,
+    /// Some records have a problem, but all can be read.
+    Records,
+    /// Some times do not fit, and are counted over the whole file.
+    Times,
+}
+
+/// A long capture with every kind of record: three threads that take turns, deep and flat runs, events with and
+/// without a duration, arrays, and blocks that reach far back.
+fn long_capture(records: u64, odd: Odd) -> Vec<u8> {
+    let layout = Layout::real(Version::V2_1_0, ByteOrder::Little);
+    let write = |header: &Header| {
+        let mut writer = traceloom_easyprofiler::create(Vec::new(), header).unwrap();
+        emit(records, odd, &mut |record| writer.write(record).unwrap());
+        (*writer.tally(), writer.finish().unwrap())
+    };
+    let mut header = Header::new(layout, Version::V2_1_0);
+    (header.cpu_frequency, header.begin_time) = (10_000_000, 1_000);
+    write(&header).0.fill(&mut header);
+    write(&header).1
+}
+
+fn emit(records: u64, odd: Odd, out: &mut dyn FnMut(&Record<'_>)) {
+    let types = [BlockType::BLOCK, BlockType::EVENT, BlockType::VALUE];
+    for (id, block_type) in (0..).zip(types) {
+        let name = format!("kind {id}");
+        let id = if odd == Odd::Records { id + 5 } else { id };
+        out(&Record::Descriptor(Descriptor::new(id, block_type, name.as_bytes())));
+    }
+    let mut noise = 1_u64;
+    let mut below = |bound: u64| {
+        noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (noise >> 33) % bound
+    };
+    let sections = [records / 2, 0, records / 7, 1, records / 3];
+    for (number, count) in (0..).zip(sections) {
+        out(&Record::Thread(Thread { id: 7 + number % 3, name: Name::new(b"thread"), switches: 1 }));
+        out(&Record::Switch(Switch::new(2_000 + number, 2_500 + number, 3)));
+        out(&Record::Blocks(count as u32));
+        for index in 0..count {
+            let end = 10_000 + 10 * index + 1_000_000 * number;
+            let begin = end
+                - match below(50) {
+                    0 => below(end - 1_000),
+                    1..5 => below(200),
+                    _ => below(10),
+                };
+            match below(20) {
+                0 => out(&Record::Value(Value {
+                    is_array: 1,
+                    ..Value::new(2, end, DataType::INT16, &[1, 0, 2, 0, 3, 0])
+                })),
+                1 => out(&Record::Value(Value::new(2, end, DataType::STRING, b"text\0"))),
+                2 => out(&Record::Block(Block { block_type: BlockType::EVENT, ..Block::new(1, end, end) })),
+                3 => out(&Record::Block(Block { block_type: BlockType::EVENT, ..Block::new(1, begin, end) })),
+                4 if odd == Odd::Records && below(400) == 0 => out(&Record::Block(Block::new(0, end, begin))),
+                4 if odd == Odd::Records && below(400) == 0 => out(&Record::Block(Block::new(9, begin, end))),
+                4 if odd == Odd::Times && below(900) == 0 => {
+                    out(&Record::Block(Block::new(0, u64::MAX - 9, u64::MAX - 3)))
+                }
+                5 => {
+                    let name = format!("name {}", below(3_000));
+                    out(&Record::Block(Block { name: Name::new(name.as_bytes()), ..Block::new(0, begin, end) }));
+                }
+                _ => out(&Record::Block(Block::new(0, begin, end))),
+            }
+        }
+    }
+    out(&Record::Mark(EASY_PROFILER_SIGNATURE));
+    out(&Record::Bookmark(Bookmark::new(5_000_000, b"caf\xe9")));
+    out(&Record::Mark(EASY_PROFILER_SIGNATURE));
+}
+
+fn opened(bytes: Vec<u8>) -> Trace {
+    Trace::new("long.prof".as_ref(), Source::bytes(bytes), Some("easyprofiler"), &Options::default()).unwrap()
+}
+
+/// The wishes of typical consumers: everything, self times without a tree, a tree, names alone.
+fn wishes() -> [Wanted; 4] {
+    let spans = |columns: &[&str]| Wanted::nothing().and(Table::Spans, Columns::named(Table::Spans, columns));
+    let times = Wanted::nothing().and(Table::Traces, Columns::ALL).and(Table::Counters, Columns::ALL);
+    [
+        Wanted::everything(),
+        times.and(Table::Spans, Columns::named(Table::Spans, &["name", "dur_ns", "self_ns"])),
+        spans(&["id", "parent_id", "depth", "self_ns"]),
+        spans(&["name"]),
+    ]
+}
+
+#[test]
+fn a_long_file_gives_the_same_with_any_number_of_threads_and_any_wish() {
+    let filters = [
+        Filter::default(),
+        Filter::in_range(TimeRange::between(2_000_000, 40_000_000)),
+        Filter { threads: Some(vec![1]), ..Filter::default() },
+    ];
+    for odd in [Odd::Nothing, Odd::Records, Odd::Times] {
+        let trace = opened(long_capture(100_000, odd));
+        let filters = if odd == Odd::Nothing { &filters[..] } else { &filters[..1] };
+        for (wish, filter) in wishes().iter().flat_map(|wish| filters.iter().map(move |filter| (wish, filter))) {
+            let see = |threads| see_wish(&trace, threads, wish, filter);
+            let expected = see(1);
+            assert!(expected.outcome.is_ok() && !expected.steps.is_empty(), "{:?}", expected.outcome);
+            for threads in [2, 3] {
+                let seen = see(threads);
+                assert_eq!(seen.steps.len(), expected.steps.len());
+                for (seen, expected) in seen.steps.iter().zip(&expected.steps) {
+                    assert!(seen == expected, "{threads} threads, {wish:?}\n{seen:?}\n{expected:?}");
+                }
+                assert_eq!(seen.outcome, expected.outcome);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_damaged_long_file_gives_the_same_with_any_number_of_threads() {
+    let sound = long_capture(80_000, Odd::Nothing);
+    for place in [1, 3, 5, 6, 7].map(|eighth| sound.len() / 8 * eighth) {
+        let mut damaged = sound.clone();
+        damaged[place..place + 40].iter_mut().for_each(|byte| *byte ^= 0xa5);
+        for bytes in [damaged, sound[..place].to_vec()] {
+            let trace = opened(bytes);
+            for mode in [Mode::Lenient, Mode::Strict] {
+                let expected = see(&trace, 1, mode, never());
+                assert!(see(&trace, 3, mode, never()) == expected, "{place}, {mode:?}");
+            }
         }
     }
 }

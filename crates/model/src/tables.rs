@@ -232,6 +232,11 @@ impl<'s> Tables<'s> {
         Ok(())
     }
 
+    /// Number of rows of a table that wait to be sent.
+    pub fn waiting(&mut self, table: Table) -> usize {
+        self.builders.get(table).rows()
+    }
+
     /// Sends the remaining rows.
     pub fn finish(mut self) -> Result<(), Halt> {
         Table::ALL.into_iter().try_for_each(|table| self.flush(table))

@@ -114,6 +114,17 @@ impl<T: SpillRow> Spill<T> {
         Iter { spill: self, next: 0, resident: [].iter(), loaded: Vec::new().into_iter() }
     }
 
+    /// Iterates to the top from the entry at this index.
+    pub fn iter_from(&self, index: u64) -> Result<Iter<'_, T>> {
+        let mut iter = Iter { next: index as usize / SEGMENT, ..self.iter() };
+        if iter.next_segment()? {
+            for _ in 0..index as usize % SEGMENT {
+                iter.next_loaded();
+            }
+        }
+        Ok(iter)
+    }
+
     #[cold]
     fn make_room(&mut self) -> Result<()> {
         if self.top.len() < SEGMENT {
@@ -272,16 +283,21 @@ impl<T: SpillRow> Iter<'_, T> {
     }
 }
 
+impl<T: Copy> Iter<'_, T> {
+    /// The next entry of the current segment.
+    #[inline]
+    fn next_loaded(&mut self) -> Option<T> {
+        self.resident.next().copied().or_else(|| self.loaded.next())
+    }
+}
+
 impl<T: SpillRow> Iterator for Iter<'_, T> {
     type Item = Result<T>;
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some(entry) = self.resident.next() {
-                return Some(Ok(*entry));
-            }
-            if let Some(entry) = self.loaded.next() {
+            if let Some(entry) = self.next_loaded() {
                 return Some(Ok(entry));
             }
             match self.next_segment() {
@@ -319,6 +335,9 @@ mod tests {
             assert_eq!(arena.has_spilled(), limit == 0);
             assert_eq!(spill.len(), COUNT);
             assert!(entries(&spill).eq(0..COUNT));
+            for from in [0, 1, SEGMENT as u64, 3 * SEGMENT as u64 + 5, COUNT - 1, COUNT, COUNT + 9_999] {
+                assert!(spill.iter_from(from).unwrap().map(|entry| entry.unwrap()).eq(from..COUNT), "{from}");
+            }
             for value in (0..COUNT).rev() {
                 assert_eq!(spill.last().copied(), Some(value));
                 assert_eq!(spill.pop().unwrap(), Some(value));

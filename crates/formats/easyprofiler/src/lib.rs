@@ -27,6 +27,7 @@ mod element;
 pub mod findings;
 mod info;
 pub mod live;
+mod nesting;
 mod probe;
 pub mod raw;
 mod read;
@@ -40,9 +41,10 @@ use traceloom_core::{Descriptor as Format, Order, Sniff, Variant};
 pub use crate::{
     clock::Clock,
     element::Element,
+    nesting::{Knot, Nested, Nestings, Reach, Root, RunNesting},
     read::{Reader, TakePlain, open},
     record::{Block, Bookmark, Descriptor, Header, Name, Record, Switch, Thread, Value},
-    tree::{Nested, Nestings, Node, Nodes, Tree, TreeBuilder},
+    tree::{Node, Nodes, Tree, TreeBuilder, TreeRun},
     write::{Tally, Writer, create},
 };
 

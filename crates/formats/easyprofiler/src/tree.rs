@@ -1,143 +1,10 @@
-//! Parent, depth and self time, computed from times alone: the format stores none of them.
+//! Parents and depths of all the blocks of a file.
 
 use std::collections::HashMap;
 
 use traceloom_core::{Arena, Error, Limits, Result, Spill, SpillIter, spill_row};
 
-/// The result of nesting a block.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Nested {
-    /// Number of blocks that became its children.
-    pub children: u32,
-    /// The sum of their durations.
-    pub children_ns: u64,
-    /// Nesting levels from it down, including itself.
-    pub levels: u32,
-}
-
-/// The blocks of one thread that have no parent yet.
-///
-/// Blocks are stored when they end, children before parents. A block becomes the parent of the last one if it started
-/// before that one ended, and then of every earlier one that did not start before it.
-#[derive(Debug)]
-struct Nesting {
-    roots: Spill<Root>,
-}
-
-impl Nesting {
-    /// A thread without blocks.
-    fn new(arena: &Arena) -> Self {
-        Self { roots: arena.stack() }
-    }
-
-    /// Nests the next block of the thread, in file order.
-    // If not inlined, it would return its result through memory.
-    #[inline(always)]
-    fn push(&mut self, begin: u64, end: u64) -> Result<Nested> {
-        let mut nested = Nested::default();
-        if let Some(last) = self.roots.last()
-            && begin < last.end
-        {
-            self.adopt(&mut nested)?;
-            while let Some(root) = self.roots.last()
-                && begin <= root.begin
-            {
-                self.adopt(&mut nested)?;
-            }
-        }
-        nested.levels += 1;
-        self.roots.push(Root { begin, end, levels: nested.levels })?;
-        Ok(nested)
-    }
-
-    #[inline]
-    fn adopt(&mut self, nested: &mut Nested) -> Result<()> {
-        if let Some(root) = self.roots.pop()? {
-            nested.children += 1;
-            nested.children_ns = nested.children_ns.saturating_add(root.end.saturating_sub(root.begin));
-            nested.levels = nested.levels.max(root.levels);
-        }
-        Ok(())
-    }
-}
-
-spill_row! {
-    /// A block that has no parent yet.
-    #[derive(Debug)]
-    struct Root {
-        begin: u64,
-        end: u64,
-        levels: u32,
-    }
-}
-
-/// The nesting of every thread of a file. Threads follow one after the other, and a finished one takes no more memory
-/// than its outermost blocks, because a file may have a million threads.
-#[derive(Debug)]
-pub struct Nestings {
-    arena: Arena,
-    numbers: HashMap<u64, u32>,
-    /// The threads that are not current, by number.
-    parked: Vec<Parked>,
-    current: u32,
-    nesting: Nesting,
-}
-
-/// The outermost blocks of a thread that may continue.
-#[derive(Debug)]
-enum Parked {
-    Few(Box<[Root]>),
-    Many(Box<Nesting>),
-}
-
-/// More outermost blocks than this are not moved.
-const MAX_FEW: u64 = 64;
-
-impl Nestings {
-    /// No threads yet.
-    pub fn new(limits: &Limits) -> Self {
-        let arena = Arena::new(limits.tree_bytes);
-        let nesting = Nesting::new(&arena);
-        Self { arena, numbers: HashMap::new(), parked: Vec::new(), current: u32::MAX, nesting }
-    }
-
-    /// The following blocks belong to this thread, which may have occurred before; returns its number, from 0 on.
-    pub fn thread(&mut self, id: u64) -> Result<u32> {
-        let next = self.parked.len() as u32;
-        let number = *self.numbers.entry(id).or_insert(next);
-        if number == next {
-            self.parked.push(Parked::Few(Box::default()));
-        }
-        self.park()?;
-        if let Some(parked) = self.parked.get_mut(number as usize) {
-            match std::mem::replace(parked, Parked::Few(Box::default())) {
-                Parked::Few(roots) => roots.into_iter().try_for_each(|root| self.nesting.roots.push(root))?,
-                Parked::Many(nesting) => self.nesting = *nesting,
-            }
-        }
-        self.current = number;
-        Ok(number)
-    }
-
-    /// Nests the next block of the current thread, in file order.
-    #[inline(always)]
-    pub fn push(&mut self, begin: u64, end: u64) -> Result<Nested> {
-        self.nesting.push(begin, end)
-    }
-
-    /// Parks the current thread.
-    fn park(&mut self) -> Result<()> {
-        let Some(parked) = self.parked.get_mut(self.current as usize) else { return Ok(()) };
-        *parked = if self.nesting.roots.len() <= MAX_FEW {
-            let roots = self.nesting.roots.iter().collect::<Result<_>>()?;
-            while self.nesting.roots.pop()?.is_some() {}
-            Parked::Few(roots)
-        } else {
-            Parked::Many(Box::new(std::mem::replace(&mut self.nesting, Nesting::new(&self.arena))))
-        };
-        Ok(())
-    }
-}
+use crate::nesting::{Knot, Nestings, RunNesting};
 
 /// Collects the blocks of a whole file; see [`Tree`].
 #[derive(Debug)]
@@ -150,6 +17,7 @@ pub struct TreeBuilder {
     nestings: Nestings,
     /// Sections in file order: thread, and the first block.
     sections: Vec<(u32, u32)>,
+    runs: Vec<RunStart>,
 }
 
 impl TreeBuilder {
@@ -158,7 +26,7 @@ impl TreeBuilder {
         let nestings = Nestings::new(limits);
         let arena = nestings.arena.clone();
         let (nodes, children_ns) = (arena.stack(), arena.stack());
-        Self { arena, nodes, children_ns, nestings, sections: Vec::new() }
+        Self { arena, nodes, children_ns, nestings, sections: Vec::new(), runs: Vec::new() }
     }
 
     /// The following blocks belong to this thread; the same id may occur again.
@@ -174,10 +42,40 @@ impl TreeBuilder {
             return Err(Error::usage("a block comes before any thread"));
         }
         let nested = self.nestings.push(begin_ns, end_ns)?;
-        if nested.children > 0 {
-            self.children_ns.push(nested.children_ns)?;
+        self.push_nested(nested.children, nested.children_ns)
+    }
+
+    /// Adds the next run, which other code nested.
+    pub fn push_run(&mut self, run: &TreeRun) -> Result<()> {
+        self.runs.push(RunStart { blocks: self.nodes.len(), parents: self.children_ns.len() });
+        let mut children_ns = run.children_ns.iter();
+        let mut blocks = run.children.iter().map(|children| {
+            let time = if *children > 0 { children_ns.next() } else { None };
+            (*children, time.copied().unwrap_or(0))
+        });
+        let mut next = 0;
+        for (at, knot) in &run.knots {
+            blocks.by_ref().take(at - next).try_for_each(|(children, time)| self.push_nested(children, time))?;
+            next = *at;
+            match knot {
+                Knot::Thread(id) => self.thread(*id)?,
+                Knot::Block { .. } => {
+                    let (before, (children, time)) = (self.nestings.tie(knot)?, blocks.next().unwrap_or_default());
+                    self.push_nested(children + before.children, time.saturating_add(before.children_ns))?;
+                    next += 1;
+                }
+                Knot::Roots(_) => drop(self.nestings.tie(knot)?),
+            }
         }
-        self.nodes.push(StoredNode { parent: nested.children, depth: 0 })
+        blocks.try_for_each(|(children, time)| self.push_nested(children, time))
+    }
+
+    #[inline]
+    fn push_nested(&mut self, children: u32, children_ns: u64) -> Result<()> {
+        if children > 0 {
+            self.children_ns.push(children_ns)?;
+        }
+        self.nodes.push(StoredNode { parent: children, depth: 0 })
     }
 
     /// Bytes currently held in memory.
@@ -195,7 +93,7 @@ impl TreeBuilder {
     /// Read backward, the blocks of a thread come parents first, and the number of children says how many of the
     /// following blocks belong to each.
     pub fn finish(self) -> Result<Tree> {
-        let Self { arena, mut nodes, children_ns, nestings, mut sections, .. } = self;
+        let Self { arena, mut nodes, children_ns, nestings, mut sections, runs } = self;
         if nodes.len() >= u64::from(IS_PARENT) {
             return Err(Error::limit("blocks in one tree", nodes.len(), IS_PARENT.into()));
         }
@@ -226,7 +124,55 @@ impl TreeBuilder {
             }
             Ok(())
         })?;
-        Ok(Tree { nodes, children_ns })
+        Ok(Tree { nodes, children_ns, runs })
+    }
+}
+
+/// Where a run starts in the lists of all blocks.
+#[derive(Clone, Copy, Debug, Default)]
+struct RunStart {
+    blocks: u64,
+    parents: u64,
+}
+
+/// Blocks that follow each other in a file, nested among themselves; [`TreeBuilder::push_run`] ties the runs together.
+#[derive(Debug, Default)]
+pub struct TreeRun {
+    /// Number of children of each block.
+    children: Vec<u32>,
+    /// Total time of the children of each block that has any.
+    children_ns: Vec<u64>,
+    /// Each knot with the number of blocks before it.
+    knots: Vec<(usize, Knot<()>)>,
+}
+
+impl TreeRun {
+    /// Adds the next block, event or value in file order, in nanoseconds after clamping.
+    #[inline]
+    pub fn push(&mut self, begin: u64, end: u64, nesting: &mut RunNesting) -> Result<()> {
+        let (nested, reach) = nesting.push(begin, end)?;
+        if let Some(reach) = reach {
+            self.knots.push((self.children.len(), Knot::Block { begin, reach, block: () }));
+        }
+        if nested.children > 0 {
+            self.children_ns.push(nested.children_ns);
+        }
+        self.children.push(nested.children);
+        Ok(())
+    }
+
+    /// The following blocks belong to this thread.
+    pub fn thread(&mut self, id: u64, nesting: &mut RunNesting) -> Result<()> {
+        self.end(nesting)?;
+        self.knots.push((self.children.len(), Knot::Thread(id)));
+        Ok(())
+    }
+
+    /// Ends the run, or its part of a thread.
+    pub fn end(&mut self, nesting: &mut RunNesting) -> Result<()> {
+        let knot = nesting.end()?;
+        self.knots.extend(knot.map(|knot| (self.children.len(), knot)));
+        Ok(())
     }
 }
 
@@ -260,12 +206,20 @@ fn pop_complete(waiting: &mut Spill<Waiting>) -> Result<()> {
 pub struct Tree {
     nodes: Spill<StoredNode>,
     children_ns: Spill<u64>,
+    runs: Vec<RunStart>,
 }
 
 impl Tree {
     /// One node per block, event and value, in file order.
     pub fn nodes(&self) -> Nodes<'_> {
         Nodes { nodes: self.nodes.iter(), children_ns: self.children_ns.iter() }
+    }
+
+    /// The nodes from the first block of a run on.
+    pub fn nodes_from_run(&self, run: usize) -> Result<Nodes<'_>> {
+        let end = RunStart { blocks: self.nodes.len(), parents: self.children_ns.len() };
+        let RunStart { blocks, parents } = self.runs.get(run).copied().unwrap_or(end);
+        Ok(Nodes { nodes: self.nodes.iter_from(blocks)?, children_ns: self.children_ns.iter_from(parents)? })
     }
 
     /// Bytes held in memory.

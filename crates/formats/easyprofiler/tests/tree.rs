@@ -4,7 +4,7 @@ mod support;
 
 use support::Noise;
 use traceloom_core::{Limits, Result};
-use traceloom_easyprofiler::{Node, TreeBuilder};
+use traceloom_easyprofiler::{Node, RunNesting, Tree, TreeBuilder, TreeRun};
 
 /// The nodes of one thread.
 fn nodes_of(times: &[(u64, u64)]) -> Vec<Node> {
@@ -83,4 +83,55 @@ fn in_turns(times: &[(u64, u64)], section: usize, tree_bytes: u64) -> Vec<Node> 
     }
     assert_eq!(builder.has_spilled(), tree_bytes == 0);
     builder.finish().unwrap().nodes().collect::<Result<_, _>>().unwrap()
+}
+
+#[test]
+fn runs_that_are_tied_together_are_the_whole() {
+    let mut noise = Noise(11);
+    let mixed = (0..3_000).map(|index| (10 * index - noise.below(10 * index as usize + 1) as u64, 10 * index));
+    let shallow =
+        (0..3_000).map(|index| (10 * index - if index % 7 == 0 { 45.min(10 * index) } else { 5 }, 10 * index));
+    let flat = (0..3_000).map(|index| (10 * index, 10 * index + 5));
+    let deep = (0..3_000).map(|index| (3_000 - index, 3_000 + index));
+    let shapes: [Vec<(u64, u64)>; 4] =
+        [mixed.collect(), shallow.map(|(begin, end)| (begin.min(end), end)).collect(), flat.collect(), deep.collect()];
+    for times in &shapes {
+        for (section, length) in [(40, 1), (40, 64), (700, 33), (3_000, 1_000), (1, 5)] {
+            let whole = in_turns(times, section, u64::MAX);
+            for tree_bytes in [0, u64::MAX] {
+                let tree = in_runs(times, section, length, tree_bytes);
+                assert!(tree.nodes().map(Result::unwrap).eq(whole.iter().copied()), "{section}, {length}");
+                for run in [0, 1, 2 * times.len() / length / 2, 2 * times.len() / length + 1] {
+                    let rest = whole.get(run * length..).unwrap_or_default().iter().copied();
+                    assert!(
+                        tree.nodes_from_run(run).unwrap().map(Result::unwrap).eq(rest),
+                        "{section}, {length}, {run}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// The tree of [`in_turns`], made of runs of `length` blocks.
+fn in_runs(times: &[(u64, u64)], section: usize, length: usize, tree_bytes: u64) -> Tree {
+    let mut builder = TreeBuilder::new(&Limits::with(|limits| limits.tree_bytes = tree_bytes));
+    let (mut run, mut nesting, mut count) = (TreeRun::default(), RunNesting::default(), 0);
+    for section in times.chunks(section) {
+        for thread in [1, 2] {
+            run.thread(thread, &mut nesting).unwrap();
+            for (begin, end) in section {
+                run.push(*begin, *end, &mut nesting).unwrap();
+                count += 1;
+                if count % length == 0 {
+                    run.end(&mut nesting).unwrap();
+                    builder.push_run(&std::mem::take(&mut run)).unwrap();
+                    run.thread(thread, &mut nesting).unwrap();
+                }
+            }
+        }
+    }
+    run.end(&mut nesting).unwrap();
+    builder.push_run(&run).unwrap();
+    builder.finish().unwrap()
 }

@@ -387,7 +387,7 @@ impl Records for Reader {
     fn walk<E: From<Error>>(&mut self, visit: impl FnMut(Located<Record<'_>>) -> Result<(), E>) -> Result<(), E> {
         let mut visitor = Visitor(visit);
         loop {
-            self.plain_records(&mut visitor)?;
+            self.plain_records(u32::MAX, &mut visitor)?;
             match self.next()? {
                 Some(located) => (visitor.0)(located)?,
                 None => return Ok(()),

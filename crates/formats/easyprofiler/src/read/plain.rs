@@ -111,10 +111,10 @@ impl Reader {
         Located { offset, len, record: Record::Block(framed.block(stored)) }
     }
 
-    /// Hands over the next records as long as they are plain and in the window; [`traceloom_core::Records::next`] returns
-    /// all others.
+    /// Hands over at most `max` of the next records as long as they are plain and in the window;
+    /// [`traceloom_core::Records::next`] returns all others.
     #[inline(always)]
-    pub fn plain_records<E>(&mut self, taker: &mut impl TakePlain<E>) -> Result<(), E> {
+    pub fn plain_records<E>(&mut self, max: u32, taker: &mut impl TakePlain<E>) -> Result<(), E> {
         let State::Blocks(left) = self.state else { return Ok(()) };
         // Big-endian files are rare, and not worth a check per number in this loop.
         if !self.is_simple || self.header.layout.order != ByteOrder::Little {
@@ -123,8 +123,9 @@ impl Reader {
         let bounds = Bounds { order: ByteOrder::Little, ..self.bounds() };
         let (start, all) = (self.window.offset(), self.window.bytes());
         let (mut used, mut memory, mut count) = (0, self.memory, 0);
+        let max = left.min(max);
         let mut outcome = Ok(());
-        while count < left
+        while count < max
             && outcome.is_ok()
             && let Some(ahead) = all.get(used..)
             && let Some((framed, stored)) = bounds.frame(ahead, memory)

@@ -8,14 +8,18 @@ mod declared;
 mod header;
 mod places;
 mod plan;
+mod seams;
 mod threads;
 mod tree;
+mod turns;
 mod values;
 
 use std::borrow::Cow;
 
 use traceloom_core::{Findings, Located, Records};
-use traceloom_easyprofiler::{Block, Bookmark, Clock, Reader, Record, Switch, TakePlain, Value, raw::BlockType};
+use traceloom_easyprofiler::{
+    Block, Bookmark, Clock, Nestings, Reader, Record, Switch, TakePlain, Tree, Value, raw::BlockType,
+};
 use traceloom_model::{
     EventCategory, Halt, Named, SpanCategory, Table, Tables,
     events::Event,
@@ -24,15 +28,19 @@ use traceloom_model::{
     trackers::{Clock as Times, Extent, Strings, Symbol},
 };
 
+pub(crate) use self::turns::SPLIT;
 use self::{
     declared::{Declarations, Declared},
     header::Origin,
-    places::{Known, Place, Places, Unknown},
+    places::{Known, Place, Places, Runs, Unknown},
     plan::Plan,
+    seams::{OpenRow, self_ns},
     threads::{Current, Threads},
+    turns::{Skip, Skipped, TURN},
     values::{Moment, Values},
 };
 use crate::{
+    pipeline::Share,
     shared::{Args, Argument, Datum, Facts, push_trace, reading, report_clock, text},
     trace::Input,
 };
@@ -40,12 +48,17 @@ use crate::{
 pub(crate) fn to_tables(input: &Input<'_>, tables: &mut Tables<'_>) -> Result<Findings, Halt> {
     let plan = Plan::of(tables);
     if plan.wants_tree {
-        let tree = tree::tree(input)?;
-        return fill(input, plan, Known(tree.nodes()), tables);
+        let prepared = input.prepared.and_then(|prepared| prepared.downcast_ref::<Option<Tree>>()?.as_ref());
+        if let Some(tree) = prepared {
+            return fill(input, plan, Known::new(tree, input.share), tables);
+        }
+        let tree = tree::tree(input.source, &input.options.read, 1)?;
+        return fill(input, plan, Known::new(&tree, input.share), tables);
     }
-    match plan.wants_self {
-        true => fill(input, plan, traceloom_easyprofiler::Nestings::new(&input.options.read.limits), tables),
-        false => fill(input, plan, Unknown, tables),
+    match (plan.wants_self, input.share.walks()) {
+        (false, _) => fill(input, plan, Unknown, tables),
+        (true, 1) => fill(input, plan, Nestings::new(&input.options.read.limits), tables),
+        (true, _) => fill(input, plan, Runs::new(input.share), tables),
     }
 }
 
@@ -56,9 +69,10 @@ fn fill(input: &Input<'_>, plan: Plan, places: impl Places, tables: &mut Tables<
         true => Origin::of(reader.header(), &reader.clock(), input)?,
         false => Origin::default(),
     };
-    let mut walk = Walk::new(plan, reader.clock(), origin, places, tables);
+    let mut walk = Walk::new(input, plan, reader.clock(), origin, places, tables);
     if plan.reads_descriptors {
         walk.run(&mut reader, tables)?;
+        walk.end_turns(tables)?;
     }
     if plan.reads_records {
         walk.threads.push(tables)?;
@@ -72,7 +86,15 @@ fn fill(input: &Input<'_>, plan: Plan, places: impl Places, tables: &mut Tables<
 }
 
 /// The state of one walk over the file.
-struct Walk<P> {
+struct Walk<'s, P> {
+    share: &'s dyn Share,
+    /// Whether this walk makes the rows of the current turn.
+    is_mine: bool,
+    turn: usize,
+    /// The number of the first record after the turn.
+    turn_end: i64,
+    /// The records of other walks' turns.
+    skipped: Skipped,
     plan: Plan,
     clock: Clock,
     times: Times,
@@ -90,12 +112,12 @@ struct Walk<P> {
 }
 
 /// A walk, as a taker of plain records.
-struct Step<'s, 't, P> {
-    walk: &'s mut Walk<P>,
-    tables: &'s mut Tables<'t>,
+struct Step<'w, 's, 't, P> {
+    walk: &'w mut Walk<'s, P>,
+    tables: &'w mut Tables<'t>,
 }
 
-impl<P: Places> TakePlain<Halt> for Step<'_, '_, P> {
+impl<P: Places> TakePlain<Halt> for Step<'_, '_, '_, P> {
     #[inline(always)]
     fn block(&mut self, block: Located<Block<'_>>) -> Result<(), Halt> {
         self.walk.block(&block.record, self.tables)
@@ -134,10 +156,16 @@ struct Interval {
     dur_ns: i64,
 }
 
-impl<P: Places> Walk<P> {
-    fn new(plan: Plan, clock: Clock, origin: Origin, places: P, tables: &mut Tables<'_>) -> Self {
+impl<'s, P: Places> Walk<'s, P> {
+    fn new(input: &Input<'s>, plan: Plan, clock: Clock, origin: Origin, places: P, tables: &mut Tables<'_>) -> Self {
         let strings = &mut tables.strings;
+        let is_mine = input.share.is_first();
         Self {
+            share: input.share,
+            is_mine,
+            turn: 0,
+            turn_end: TURN,
+            skipped: Skipped::default(),
             plan,
             clock,
             times: Times::new(origin.ns.into()),
@@ -149,20 +177,86 @@ impl<P: Places> Walk<P> {
             next_record: 0,
             next_switch: 0,
             values: Values::new(strings),
-            args: Args::default(),
+            args: Args::new(is_mine),
             extent: Extent::default(),
         }
     }
 
     fn run(&mut self, reader: &mut Reader, tables: &mut Tables<'_>) -> Result<(), Halt> {
+        if self.is_mine {
+            self.places.start_turn(0)?;
+        }
         loop {
-            reader.plain_records(&mut Step { walk: self, tables })?;
+            let room = u32::try_from(self.turn_end - self.next_record).unwrap_or(u32::MAX);
+            if room == 0 {
+                self.end_turn(tables)?;
+                continue;
+            }
+            match self.is_mine {
+                true => reader.plain_records(room, &mut Step { walk: self, tables })?,
+                false => reader.plain_records(room, &mut Skip(self))?,
+            }
+            if self.next_record == self.turn_end {
+                continue;
+            }
             let Some(located) = reader.next()? else { return Ok(()) };
             match &located.record {
-                Record::Block(block) => self.odd_block(block, tables)?,
+                Record::Block(block) if self.is_mine => self.odd_block(block, tables)?,
+                Record::Block(block) => self.skip(block.begin, block.end),
+                Record::Value(value) if !self.is_mine => {
+                    self.skip(value.begin, value.end);
+                    self.skip_value(value);
+                }
                 Record::Thread(_) if !self.plan.reads_records => return Ok(()),
                 record => self.other(record, tables)?,
             }
+        }
+    }
+
+    /// Ends a turn, and starts the next one.
+    #[cold]
+    fn end_turn(&mut self, tables: &mut Tables<'_>) -> Result<(), Halt> {
+        // Times that do not fit are counted over all turns, which only a single walk can do.
+        if self.share.walks() > 1 && self.times.saturated() > 0 {
+            return Err(self.share.give_up());
+        }
+        if self.is_mine {
+            self.places.end_turn()?;
+        }
+        self.is_mine = self.share.end_turn(&SPLIT, tables)?;
+        (self.turn, self.turn_end) = (self.turn + 1, self.turn_end.saturating_add(TURN));
+        self.args.is_mine = self.is_mine;
+        if self.is_mine {
+            self.places.start_turn(self.turn)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the last turn, if there was more than one: the first walk makes the rows that follow.
+    fn end_turns(&mut self, tables: &mut Tables<'_>) -> Result<(), Halt> {
+        if self.turn > 0 && self.turn_end != i64::MAX {
+            self.end_turn(tables)?;
+        }
+        self.turn_end = i64::MAX;
+        self.is_mine = self.share.is_first();
+        self.args.is_mine = self.is_mine;
+        let Skipped { begin, end } = self.skipped;
+        if begin <= end {
+            self.interval(begin, end);
+        }
+        Ok(())
+    }
+
+    /// Counts a record of another walk's turn.
+    fn skip(&mut self, begin: u64, end: u64) {
+        self.interval(begin, end);
+        self.thread.last_end = end;
+        self.number();
+    }
+
+    fn skip_value(&mut self, value: &Value<'_>) {
+        if self.plan.wants_values {
+            self.values.skip(value, &mut self.args);
         }
     }
 
@@ -182,7 +276,10 @@ impl<P: Places> Walk<P> {
             }
             Record::Switch(switch) => self.switch(switch, tables)?,
             Record::Value(value) => self.value(value, tables)?,
-            Record::Bookmark(bookmark) => self.bookmark(bookmark, tables)?,
+            Record::Bookmark(bookmark) => {
+                self.end_turns(tables)?;
+                self.bookmark(bookmark, tables)?;
+            }
             // A descriptor that is too short takes its place in the list all the same.
             Record::Hole | Record::Malformed(_) | Record::Residue(_) if self.threads.is_empty() => self.declared.hole(),
             _ => {}
@@ -198,8 +295,10 @@ impl<P: Places> Walk<P> {
         if block.block_type != BlockType::BLOCK {
             return self.event(id, block, interval, place, tables);
         }
-        self.thread.last_end_ns = interval.end_ns;
-        if !self.plan.wants_spans || !self.takes(interval.ts_ns, tables) {
+        self.thread.last_end = block.end;
+        let is_row = self.plan.wants_spans && self.takes(interval.ts_ns, tables);
+        self.note_reach(&interval, &place, is_row, tables);
+        if !is_row {
             return Ok(());
         }
         let declared = self.declared.get(block.descriptor);
@@ -223,7 +322,7 @@ impl<P: Places> Walk<P> {
         let declared = *self.declared.get(block.descriptor);
         let own = block.name.text;
         let name = if own.is_empty() { declared.name.into() } else { Named::Bytes(own) };
-        if self.is_span(&interval, tables) {
+        if self.is_span(&interval, &place, block.end, tables) {
             tables.push(self.span(id, &interval, &place, &declared, name))?;
         }
         if !self.plan.wants_events || !self.takes(interval.ts_ns, tables) {
@@ -246,7 +345,7 @@ impl<P: Places> Walk<P> {
         let place = self.places.next(interval.begin_ns, interval.end_ns)?;
         let id = self.number();
         let declared = *self.declared.get(value.descriptor);
-        if self.is_span(&interval, tables) {
+        if self.is_span(&interval, &place, value.end, tables) {
             tables.push(self.span(id, &interval, &place, &declared, declared.name.into()))?;
         }
         if !self.plan.wants_values {
@@ -259,17 +358,28 @@ impl<P: Places> Walk<P> {
     }
 
     /// Whether an event or value is a span too, and wanted as such.
-    fn is_span(&mut self, interval: &Interval, tables: &Tables<'_>) -> bool {
+    fn is_span(&mut self, interval: &Interval, place: &Place, end: u64, tables: &mut Tables<'_>) -> bool {
         // The record before is the first that a record may take for a child, and if it does not, it has none.
-        let has_children = interval.begin_ns < self.thread.last_end_ns;
-        self.thread.last_end_ns = interval.end_ns;
+        let has_children = interval.begin_ns < self.clock.ns(self.thread.last_end);
+        self.thread.last_end = end;
         let is_span = has_children || interval.begin_ns < interval.end_ns;
-        is_span && self.plan.wants_spans && self.takes(interval.ts_ns, tables)
+        let is_row = is_span && self.plan.wants_spans && self.takes(interval.ts_ns, tables);
+        self.note_reach(interval, place, is_row, tables);
+        is_row
+    }
+
+    /// Reports a span, or a record that is not a row, with children in earlier turns.
+    #[inline(always)]
+    fn note_reach(&mut self, interval: &Interval, place: &Place, is_row: bool, tables: &mut Tables<'_>) {
+        if let Some(reach) = place.reach {
+            let row = is_row.then(|| tables.waiting(Table::Spans));
+            let row = OpenRow { row, dur_ns: interval.dur_ns, children_ns: place.children_ns };
+            self.places.open(interval.begin_ns, reach, row);
+        }
     }
 
     #[inline(always)]
     fn span<'a>(&self, id: i64, interval: &Interval, place: &Place, declared: &Declared, name: Named<'a>) -> Span<'a> {
-        let children_ns = saturate(place.children_ns);
         Span {
             id,
             parent_id: place.parent_id,
@@ -277,7 +387,7 @@ impl<P: Places> Walk<P> {
             depth: place.depth,
             ts_ns: interval.ts_ns,
             dur_ns: Some(interval.dur_ns),
-            self_ns: Some(interval.dur_ns.saturating_sub(children_ns).max(0)),
+            self_ns: Some(self_ns(interval.dur_ns, place.children_ns)),
             name,
             category: self.words.block.into(),
             definition_id: declared.id,
@@ -313,7 +423,8 @@ impl<P: Places> Walk<P> {
         let shown = text(bookmark.text.text);
         let is_exact = matches!(shown, Cow::Borrowed(_));
         // It belongs to no thread: who asks for some threads does not ask for it.
-        if tables.filter().threads.is_some() || !tables.filter().takes_time(ts_ns) {
+        let is_taken = tables.filter().threads.is_none() && tables.filter().takes_time(ts_ns);
+        if !is_taken || !self.is_mine {
             self.args.skip(if is_exact { 1 } else { 2 });
             return Ok(());
         }

@@ -28,7 +28,7 @@ struct Known {
     tid: u64,
     /// A range of `names`.
     name: Range<usize>,
-    last_end_ns: u64,
+    last_end: u64,
 }
 
 /// The thread whose records follow.
@@ -37,15 +37,15 @@ pub(super) struct Current {
     pub(super) id: i64,
     /// Whether the sink looks at its rows.
     pub(super) is_taken: bool,
-    /// When its last block, event or value ended.
-    pub(super) last_end_ns: u64,
+    /// When its last block, event or value ended, in ticks.
+    pub(super) last_end: u64,
 }
 
 impl Threads {
     /// Opens a section; `before` is the thread that ends here.
     pub(super) fn open(&mut self, thread: &Thread<'_>, before: &Current, tables: &Tables<'_>) -> Current {
         if let Some(known) = self.list.get_mut(self.current) {
-            known.last_end_ns = before.last_end_ns;
+            known.last_end = before.last_end;
         }
         self.current = self.number(thread.id);
         let known = &mut self.list[self.current];
@@ -60,7 +60,7 @@ impl Threads {
         }
         let id = self.current as i64;
         let is_taken = tables.filter().threads.as_ref().is_none_or(|ids| ids.len() > MAX_SEARCHED || ids.contains(&id));
-        Current { id, is_taken, last_end_ns: known.last_end_ns }
+        Current { id, is_taken, last_end: known.last_end }
     }
 
     /// The index of a thread, which may be new.
@@ -70,7 +70,7 @@ impl Threads {
         if let Some(number) = by_tid.find(hash, |number| list[*number as usize].tid == tid) {
             return *number as usize;
         }
-        list.push(Known { tid, name: 0..0, last_end_ns: 0 });
+        list.push(Known { tid, name: 0..0, last_end: 0 });
         let number = list.len() - 1;
         by_tid.insert_unique(hash, number as u32, |number| hasher.hash_one(list[*number as usize].tid));
         number

@@ -1,42 +1,94 @@
 //! The tree of a whole file, which is needed before the first row: parents come after their children.
 
-use traceloom_core::{Error, Located, Records, Result};
-use traceloom_easyprofiler::{Block, Clock, Record, TakePlain, Tree, TreeBuilder, Value};
+use std::ops::ControlFlow;
 
-use crate::trace::Input;
+use traceloom_core::{Error, Located, Options, Records, Result, Source, Turns, in_turns};
+use traceloom_easyprofiler::{Block, Clock, Reader, Record, RunNesting, TakePlain, Tree, TreeBuilder, TreeRun, Value};
 
-/// Reads the times of all records and nests them.
-pub(super) fn tree(input: &Input<'_>) -> Result<Tree> {
-    let options = &input.options.read;
-    let mut reader = traceloom_easyprofiler::open(input.source.clone(), options)?;
-    let mut nesting = Nesting { clock: reader.clock(), builder: TreeBuilder::new(&options.limits) };
+use super::turns::TURN;
+
+/// Reads the times of all records and nests them, with several walks that take turns if there are several threads.
+///
+/// The runs of the tree are the turns of the rows.
+pub(super) fn tree(source: &Source, options: &Options, threads: usize) -> Result<Tree> {
+    let mut builder = TreeBuilder::new(&options.limits);
+    if threads < 2 {
+        let mut reader = traceloom_easyprofiler::open(source.clone(), options)?;
+        read(&mut reader, &mut Alone { builder: &mut builder })?;
+    } else {
+        let walk = |turns: &mut Turns<'_, TreeRun>| {
+            let mut reader = traceloom_easyprofiler::open(source.clone(), options)?;
+            let is_mine = turns.is_mine();
+            let nesting = RunNesting::default();
+            let mut sharing =
+                Sharing { turns, is_mine, run: TreeRun::default(), nesting, thread: None, is_over: false };
+            read(&mut reader, &mut sharing)?;
+            sharing.end_turn()
+        };
+        in_turns(threads, &walk, &mut |run| builder.push_run(&run).map(ControlFlow::Continue))?;
+    }
+    builder.finish()
+}
+
+/// Takes the times of records.
+trait TakeTimes {
+    /// Whether it wants the times of this turn.
+    fn is_mine(&self) -> bool;
+    fn thread(&mut self, id: u64) -> Result<()>;
+    fn push(&mut self, begin_ns: u64, end_ns: u64) -> Result<()>;
+    /// The turn is over; returns false if nothing more is wanted.
+    fn end_turn(&mut self) -> Result<bool>;
+}
+
+fn read(reader: &mut Reader, taker: &mut impl TakeTimes) -> Result<()> {
+    let clock = reader.clock();
+    let mut room = TURN as u32;
     loop {
-        reader.plain_records(&mut nesting)?;
-        let Some(located) = reader.next()? else { return nesting.builder.finish() };
+        if room == 0 {
+            if !taker.end_turn()? {
+                return Ok(());
+            }
+            room = TURN as u32;
+        }
+        let before = room;
+        if taker.is_mine() {
+            reader.plain_records(before, &mut Times { clock, room: &mut room, taker })?;
+        } else {
+            reader.plain_records(before, &mut Counted { room: &mut room })?;
+        }
+        if room == 0 {
+            continue;
+        }
+        let Some(located) = reader.next()? else { return Ok(()) };
         match &located.record {
-            Record::Block(block) => nesting.push(block.begin, block.end)?,
-            Record::Value(value) => nesting.push(value.begin, value.end)?,
-            Record::Thread(thread) => nesting.builder.thread(thread.id)?,
-            _ => {}
+            Record::Thread(thread) => taker.thread(thread.id)?,
+            record => {
+                if let (Record::Block(_) | Record::Value(_), Some((begin, end))) = (record, record.times()) {
+                    Times { clock, room: &mut room, taker }.push(begin, end)?;
+                }
+            }
         }
     }
 }
 
-/// Converts the times of records and hands them to the builder.
-struct Nesting {
+/// Converts the times of records and hands them over.
+struct Times<'t, T> {
     clock: Clock,
-    builder: TreeBuilder,
+    /// Number of records until the turn is over.
+    room: &'t mut u32,
+    taker: &'t mut T,
 }
 
-impl Nesting {
-    #[inline]
+impl<T: TakeTimes> Times<'_, T> {
+    #[inline(always)]
     fn push(&mut self, begin: u64, end: u64) -> Result<()> {
+        *self.room -= 1;
         let (begin_ns, end_ns) = self.clock.span(begin, end);
-        self.builder.push(begin_ns, end_ns)
+        self.taker.push(begin_ns, end_ns)
     }
 }
 
-impl TakePlain<Error> for Nesting {
+impl<T: TakeTimes> TakePlain<Error> for Times<'_, T> {
     #[inline(always)]
     fn block(&mut self, block: Located<Block<'_>>) -> Result<()> {
         self.push(block.record.begin, block.record.end)
@@ -45,5 +97,87 @@ impl TakePlain<Error> for Nesting {
     #[inline(always)]
     fn value(&mut self, value: Located<Value<'_>>) -> Result<()> {
         self.push(value.record.begin, value.record.end)
+    }
+}
+
+/// Counts the records of other walks' turns.
+struct Counted<'t> {
+    room: &'t mut u32,
+}
+
+impl TakePlain<Error> for Counted<'_> {
+    #[inline(always)]
+    fn block(&mut self, _: Located<Block<'_>>) -> Result<()> {
+        *self.room -= 1;
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn value(&mut self, _: Located<Value<'_>>) -> Result<()> {
+        *self.room -= 1;
+        Ok(())
+    }
+}
+
+/// A single walk nests all records.
+struct Alone<'b> {
+    builder: &'b mut TreeBuilder,
+}
+
+impl TakeTimes for Alone<'_> {
+    fn is_mine(&self) -> bool {
+        true
+    }
+
+    fn thread(&mut self, id: u64) -> Result<()> {
+        self.builder.thread(id)
+    }
+
+    #[inline(always)]
+    fn push(&mut self, begin_ns: u64, end_ns: u64) -> Result<()> {
+        self.builder.push(begin_ns, end_ns)
+    }
+
+    fn end_turn(&mut self) -> Result<bool> {
+        Ok(true)
+    }
+}
+
+/// One of several walks: each nests the records of its turns among themselves.
+struct Sharing<'w, 't> {
+    turns: &'w mut Turns<'t, TreeRun>,
+    is_mine: bool,
+    run: TreeRun,
+    nesting: RunNesting,
+    thread: Option<u64>,
+    is_over: bool,
+}
+
+impl TakeTimes for Sharing<'_, '_> {
+    fn is_mine(&self) -> bool {
+        self.is_mine
+    }
+
+    fn thread(&mut self, id: u64) -> Result<()> {
+        self.thread = Some(id);
+        if self.is_mine { self.run.thread(id, &mut self.nesting) } else { Ok(()) }
+    }
+
+    #[inline(always)]
+    fn push(&mut self, begin_ns: u64, end_ns: u64) -> Result<()> {
+        // Records that are not plain come in any turn.
+        if self.is_mine { self.run.push(begin_ns, end_ns, &mut self.nesting) } else { Ok(()) }
+    }
+
+    fn end_turn(&mut self) -> Result<bool> {
+        if self.is_mine {
+            self.run.end(&mut self.nesting)?;
+            self.is_over = !self.turns.give(std::mem::take(&mut self.run));
+        }
+        self.is_mine = self.turns.end();
+        if let Some(id) = self.thread.filter(|_| self.is_mine) {
+            self.run.thread(id, &mut self.nesting)?;
+        }
+        Ok(!self.is_over)
     }
 }

@@ -75,6 +75,14 @@ impl Values {
         Ok(())
     }
 
+    /// Numbers the rows of a value that another walk makes.
+    pub(super) fn skip(&mut self, value: &Value<'_>, args: &mut Args) {
+        let elements = if value.text().is_some() { 0 } else { value.elements().map_or(0, Iterator::count) };
+        let rows = elements.max(1);
+        self.next_id += rows as i64;
+        args.skip(rows);
+    }
+
     fn push_cell(
         &mut self,
         value: &Value<'_>,
