@@ -229,6 +229,11 @@ impl Findings {
         &self.counts
     }
 
+    /// Number of findings, including those that were not kept.
+    pub fn total(&self) -> u64 {
+        self.counts.values().sum()
+    }
+
     /// Adds the findings of another collection.
     pub fn absorb(&mut self, other: Findings) {
         for (code, count) in other.counts {

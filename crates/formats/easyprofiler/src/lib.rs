@@ -42,7 +42,7 @@ pub use crate::{
     clock::Clock,
     element::Element,
     nesting::{Knot, Nested, Nestings, Reach, Root, RunNesting},
-    read::{Reader, TakePlain, open},
+    read::{Reader, SkipPlain, TakePlain, open},
     record::{Block, Bookmark, Descriptor, Header, Name, Record, Switch, Thread, Value},
     tree::{Node, Nodes, Tree, TreeBuilder, TreeRun},
     write::{Tally, Writer, create},

@@ -12,7 +12,7 @@ use traceloom_core::{
     Source, Window,
 };
 
-pub use self::plain::TakePlain;
+pub use self::plain::{SkipPlain, TakePlain};
 use self::{
     blocks::Depth,
     frame::{Extent, Frame, Section},

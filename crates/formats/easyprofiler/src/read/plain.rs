@@ -20,6 +20,15 @@ pub trait TakePlain<E> {
     fn value(&mut self, value: Located<Value<'_>>) -> Result<(), E>;
 }
 
+/// Takes a glance at records that another walk over the file reads.
+pub trait SkipPlain {
+    /// A record of any kind, with its start and end in ticks.
+    fn record(&mut self, begin: u64, end: u64);
+
+    /// A value, before its times.
+    fn value(&mut self, value: &Value<'_>);
+}
+
 /// A closure as a taker; it is compiled once per kind, and need not check the kind of plain records.
 pub(super) struct Visitor<F>(pub(super) F);
 
@@ -148,5 +157,37 @@ impl Reader {
         self.kept += u64::from(count);
         self.state = State::Blocks(left - count);
         outcome
+    }
+
+    /// Like [`Self::plain_records`], but takes records for plain that have a plain size: what else is wrong with one is
+    /// only known to a walk that reads it.
+    #[inline(always)]
+    pub fn skip_records(&mut self, max: u32, skipped: &mut impl SkipPlain) {
+        let State::Blocks(left) = self.state else { return };
+        if !self.is_simple || self.header.layout.order != ByteOrder::Little {
+            return;
+        }
+        let (kinds, all) = (&self.kinds[..], self.window.bytes());
+        let (mut used, mut count) = (0, 0);
+        let max = left.min(max);
+        while count < max
+            && let Some(ahead) = all.get(used..)
+            && let Some((fixed, rest)) = ahead.split_first_chunk::<{ 2 + BLOCK_FIXED }>()
+        {
+            let size = usize::from(ByteOrder::Little.u16(decode::part(fixed, 0)));
+            let Some(stored) = size.checked_sub(BLOCK_FIXED).and_then(|len| rest.get(..len)) else { break };
+            let fixed = decode::block_fixed(fixed, ByteOrder::Little);
+            if kinds.get(fixed.descriptor as usize) == Some(&Some(BlockType::VALUE)) {
+                let Some(value) = decode::plain_value(fixed, stored, ByteOrder::Little) else { break };
+                skipped.value(&value);
+            }
+            skipped.record(fixed.begin, fixed.end);
+            used += 2 + size;
+            count += 1;
+        }
+        self.window.consume(used);
+        self.memory += used as u64 - 2 * u64::from(count);
+        self.kept += u64::from(count);
+        self.state = State::Blocks(left - count);
     }
 }

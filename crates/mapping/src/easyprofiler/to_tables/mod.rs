@@ -18,7 +18,7 @@ use std::borrow::Cow;
 
 use traceloom_core::{Findings, Located, Records};
 use traceloom_easyprofiler::{
-    Block, Bookmark, Clock, Nestings, Reader, Record, Switch, TakePlain, Tree, Value, raw::BlockType,
+    Block, Bookmark, Clock, Nestings, Reader, Record, SkipPlain, Switch, TakePlain, Tree, Value, raw::BlockType,
 };
 use traceloom_model::{
     EventCategory, Halt, Named, SpanCategory, Table, Tables,
@@ -36,7 +36,7 @@ use self::{
     plan::Plan,
     seams::{OpenRow, self_ns},
     threads::{Current, Threads},
-    turns::{Skip, Skipped, TURN},
+    turns::{Skipped, TURN},
     values::{Moment, Values},
 };
 use crate::{
@@ -93,8 +93,8 @@ struct Walk<'s, P> {
     turn: usize,
     /// The number of the first record after the turn.
     turn_end: i64,
-    /// The records of other walks' turns.
-    skipped: Skipped,
+    /// The earliest start and the latest end of the records of other walks' turns, in ticks.
+    skipped: (u64, u64),
     plan: Plan,
     clock: Clock,
     times: Times,
@@ -165,7 +165,7 @@ impl<'s, P: Places> Walk<'s, P> {
             is_mine,
             turn: 0,
             turn_end: TURN,
-            skipped: Skipped::default(),
+            skipped: (u64::MAX, 0),
             plan,
             clock,
             times: Times::new(origin.ns.into()),
@@ -192,23 +192,29 @@ impl<'s, P: Places> Walk<'s, P> {
                 self.end_turn(tables)?;
                 continue;
             }
-            match self.is_mine {
-                true => reader.plain_records(room, &mut Step { walk: self, tables })?,
-                false => reader.plain_records(room, &mut Skip(self))?,
+            if self.is_mine {
+                reader.plain_records(room, &mut Step { walk: self, tables })?;
+            } else {
+                self.skip(|skipped| reader.skip_records(room, skipped));
             }
             if self.next_record == self.turn_end {
                 continue;
             }
+            let found = reader.findings().total();
             let Some(located) = reader.next()? else { return Ok(()) };
             match &located.record {
                 Record::Block(block) if self.is_mine => self.odd_block(block, tables)?,
-                Record::Block(block) => self.skip(block.begin, block.end),
-                Record::Value(value) if !self.is_mine => {
-                    self.skip(value.begin, value.end);
-                    self.skip_value(value);
-                }
+                Record::Block(block) => self.skip(|skipped| skipped.record(block.begin, block.end)),
+                Record::Value(value) if !self.is_mine => self.skip(|skipped| {
+                    skipped.value(value);
+                    skipped.record(value.begin, value.end);
+                }),
                 Record::Thread(_) if !self.plan.reads_records => return Ok(()),
                 record => self.other(record, tables)?,
+            }
+            let is_skipped = turns::is_skipped(&located.record);
+            if is_skipped && self.is_mine && self.share.walks() > 1 && reader.findings().total() > found {
+                return Err(self.share.give_up());
             }
         }
     }
@@ -240,24 +246,23 @@ impl<'s, P: Places> Walk<'s, P> {
         self.turn_end = i64::MAX;
         self.is_mine = self.share.is_first();
         self.args.is_mine = self.is_mine;
-        let Skipped { begin, end } = self.skipped;
+        let (begin, end) = self.skipped;
         if begin <= end {
             self.interval(begin, end);
         }
         Ok(())
     }
 
-    /// Counts a record of another walk's turn.
-    fn skip(&mut self, begin: u64, end: u64) {
-        self.interval(begin, end);
-        self.thread.last_end = end;
-        self.number();
-    }
-
-    fn skip_value(&mut self, value: &Value<'_>) {
-        if self.plan.wants_values {
-            self.values.skip(value, &mut self.args);
-        }
+    /// Counts records of another walk's turn.
+    #[inline(always)]
+    fn skip(&mut self, read: impl FnOnce(&mut Skipped<'_>)) {
+        let (begin, end) = self.skipped;
+        let values = self.plan.wants_values.then_some((&mut self.values, &mut self.args));
+        let mut skipped = Skipped { records: 0, begin, end, last_end: self.thread.last_end, values };
+        read(&mut skipped);
+        self.next_record += skipped.records;
+        self.skipped = (skipped.begin, skipped.end);
+        self.thread.last_end = skipped.last_end;
     }
 
     /// Apart, so that the loop above has the short way only once.

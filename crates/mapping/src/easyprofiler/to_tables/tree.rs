@@ -3,9 +3,11 @@
 use std::ops::ControlFlow;
 
 use traceloom_core::{Error, Located, Options, Records, Result, Source, Turns, in_turns};
-use traceloom_easyprofiler::{Block, Clock, Reader, Record, RunNesting, TakePlain, Tree, TreeBuilder, TreeRun, Value};
+use traceloom_easyprofiler::{
+    Block, Clock, Reader, Record, RunNesting, SkipPlain, TakePlain, Tree, TreeBuilder, TreeRun, Value,
+};
 
-use super::turns::TURN;
+use super::turns::{TURN, is_skipped};
 
 /// Reads the times of all records and nests them, with several walks that take turns if there are several threads.
 ///
@@ -38,6 +40,8 @@ trait TakeTimes {
     fn push(&mut self, begin_ns: u64, end_ns: u64) -> Result<()>;
     /// The turn is over; returns false if nothing more is wanted.
     fn end_turn(&mut self) -> Result<bool>;
+    /// A record had a problem; returns false if only a single walk can go on.
+    fn takes_odd(&mut self) -> bool;
 }
 
 fn read(reader: &mut Reader, taker: &mut impl TakeTimes) -> Result<()> {
@@ -54,19 +58,21 @@ fn read(reader: &mut Reader, taker: &mut impl TakeTimes) -> Result<()> {
         if taker.is_mine() {
             reader.plain_records(before, &mut Times { clock, room: &mut room, taker })?;
         } else {
-            reader.plain_records(before, &mut Counted { room: &mut room })?;
+            reader.skip_records(before, &mut Counted { room: &mut room });
         }
         if room == 0 {
             continue;
         }
+        let found = reader.findings().total();
         let Some(located) = reader.next()? else { return Ok(()) };
         match &located.record {
             Record::Thread(thread) => taker.thread(thread.id)?,
-            record => {
-                if let (Record::Block(_) | Record::Value(_), Some((begin, end))) = (record, record.times()) {
-                    Times { clock, room: &mut room, taker }.push(begin, end)?;
-                }
-            }
+            Record::Block(block) => Times { clock, room: &mut room, taker }.push(block.begin, block.end)?,
+            Record::Value(value) => Times { clock, room: &mut room, taker }.push(value.begin, value.end)?,
+            _ => {}
+        }
+        if is_skipped(&located.record) && reader.findings().total() > found && !taker.takes_odd() {
+            return Ok(());
         }
     }
 }
@@ -105,18 +111,14 @@ struct Counted<'t> {
     room: &'t mut u32,
 }
 
-impl TakePlain<Error> for Counted<'_> {
+impl SkipPlain for Counted<'_> {
     #[inline(always)]
-    fn block(&mut self, _: Located<Block<'_>>) -> Result<()> {
+    fn record(&mut self, _: u64, _: u64) {
         *self.room -= 1;
-        Ok(())
     }
 
     #[inline(always)]
-    fn value(&mut self, _: Located<Value<'_>>) -> Result<()> {
-        *self.room -= 1;
-        Ok(())
-    }
+    fn value(&mut self, _: &Value<'_>) {}
 }
 
 /// A single walk nests all records.
@@ -140,6 +142,10 @@ impl TakeTimes for Alone<'_> {
 
     fn end_turn(&mut self) -> Result<bool> {
         Ok(true)
+    }
+
+    fn takes_odd(&mut self) -> bool {
+        true
     }
 }
 
@@ -179,5 +185,13 @@ impl TakeTimes for Sharing<'_, '_> {
             self.run.thread(id, &mut self.nesting)?;
         }
         Ok(!self.is_over)
+    }
+
+    fn takes_odd(&mut self) -> bool {
+        let is_lost = self.is_mine && self.turns.walks() > 1;
+        if is_lost {
+            self.turns.give_up();
+        }
+        !is_lost
     }
 }

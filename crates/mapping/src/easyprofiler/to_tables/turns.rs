@@ -1,11 +1,14 @@
 //! Several walks over a file make its rows in turns.
 
-use traceloom_core::{Located, Options, Result, Source};
-use traceloom_easyprofiler::{Block, TakePlain, Value};
-use traceloom_model::{BATCH_ROWS, Halt, SelectColumn, Table, Wanted, events, spans};
+use traceloom_core::{Options, Result, Source};
+use traceloom_easyprofiler::{Record, SkipPlain, Value};
+use traceloom_model::{BATCH_ROWS, SelectColumn, Table, Wanted, events, spans};
 
-use super::{Walk, places::Places, seams, tree};
-use crate::pipeline::{Prepared, Split};
+use super::{seams, tree, values::Values};
+use crate::{
+    pipeline::{Prepared, Split},
+    shared::Args,
+};
 
 /// Blocks, events and values per turn: several batches, because the end of a turn sends what is there of every table.
 pub(super) const TURN: i64 = 4 * BATCH_ROWS as i64;
@@ -34,46 +37,39 @@ fn prepare(source: &Source, options: &Options, wanted: &Wanted) -> Result<Prepar
     Ok(Box::new(tree))
 }
 
+/// Whether walks skip such a record in the turns of other walks. If it has a problem, they took it for a plain one, and
+/// only a single walk can go on.
+pub(super) fn is_skipped(record: &Record<'_>) -> bool {
+    matches!(record, Record::Block(_) | Record::Value(_) | Record::Malformed(_) | Record::Residue(_))
+}
+
 /// What the records of other walks' turns tell about the file.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Skipped {
+#[derive(Debug)]
+pub(super) struct Skipped<'v> {
+    pub(super) records: i64,
     /// The earliest start in ticks; later than any end if there are no records.
     pub(super) begin: u64,
     /// The latest end.
     pub(super) end: u64,
+    /// The end of the last record.
+    pub(super) last_end: u64,
+    /// Numbers the rows of values, if they are wanted.
+    pub(super) values: Option<(&'v mut Values, &'v mut Args)>,
 }
 
-impl Default for Skipped {
-    fn default() -> Self {
-        Self { begin: u64::MAX, end: 0 }
-    }
-}
-
-/// A walk that only counts, during the turn of another walk.
-pub(super) struct Skip<'w, 's, P>(pub(super) &'w mut Walk<'s, P>);
-
-impl<P: Places> Skip<'_, '_, P> {
+impl SkipPlain for Skipped<'_> {
     #[inline(always)]
-    fn take(&mut self, begin: u64, end: u64) {
-        let Self(walk) = self;
-        walk.next_record += 1;
-        walk.thread.last_end = end;
-        walk.skipped.begin = walk.skipped.begin.min(begin);
-        walk.skipped.end = walk.skipped.end.max(end);
-    }
-}
-
-impl<P: Places> TakePlain<Halt> for Skip<'_, '_, P> {
-    #[inline(always)]
-    fn block(&mut self, block: Located<Block<'_>>) -> Result<(), Halt> {
-        self.take(block.record.begin, block.record.end);
-        Ok(())
+    fn record(&mut self, begin: u64, end: u64) {
+        self.records += 1;
+        self.begin = self.begin.min(begin);
+        self.end = self.end.max(end);
+        self.last_end = end;
     }
 
     #[inline(always)]
-    fn value(&mut self, value: Located<Value<'_>>) -> Result<(), Halt> {
-        self.take(value.record.begin, value.record.end);
-        self.0.skip_value(&value.record);
-        Ok(())
+    fn value(&mut self, value: &Value<'_>) {
+        if let Some((values, args)) = &mut self.values {
+            values.skip(value, args);
+        }
     }
 }
