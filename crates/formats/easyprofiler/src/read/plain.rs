@@ -22,11 +22,17 @@ pub trait TakePlain<E> {
 
 /// Takes a glance at records that another walk over the file reads.
 pub trait SkipPlain {
-    /// A record of any kind, with its start and end in ticks.
-    fn record(&mut self, begin: u64, end: u64);
+    /// Whether [`Self::times`] is wanted.
+    fn wants_times(&self) -> bool;
 
-    /// A value, before its times.
+    /// The start and end of a record of any kind, in ticks.
+    fn times(&mut self, begin: u64, end: u64);
+
+    /// A value.
     fn value(&mut self, value: &Value<'_>);
+
+    /// So many records in a row; the last one ended at `end`.
+    fn run(&mut self, count: u32, end: u64);
 }
 
 /// A closure as a taker; it is compiled once per kind, and need not check the kind of plain records.
@@ -168,8 +174,8 @@ impl Reader {
             return;
         }
         let (kinds, all) = (&self.kinds[..], self.window.bytes());
-        let (mut used, mut count) = (0, 0);
-        let max = left.min(max);
+        let (mut used, mut count, mut last) = (0, 0, 0);
+        let (max, wants_times) = (left.min(max), skipped.wants_times());
         while count < max
             && let Some(ahead) = all.get(used..)
             && let Some((fixed, rest)) = ahead.split_first_chunk::<{ 2 + BLOCK_FIXED }>()
@@ -181,9 +187,17 @@ impl Reader {
                 let Some(value) = decode::plain_value(fixed, stored, ByteOrder::Little) else { break };
                 skipped.value(&value);
             }
-            skipped.record(fixed.begin, fixed.end);
+            if wants_times {
+                skipped.times(fixed.begin, fixed.end);
+            }
+            last = used;
             used += 2 + size;
             count += 1;
+        }
+        if count > 0
+            && let Some(fixed) = all.get(last..).and_then(|ahead| ahead.first_chunk())
+        {
+            skipped.run(count, decode::block_fixed(fixed, ByteOrder::Little).end);
         }
         self.window.consume(used);
         self.memory += used as u64 - 2 * u64::from(count);

@@ -258,7 +258,8 @@ impl<'s, P: Places> Walk<'s, P> {
     fn skip(&mut self, read: impl FnOnce(&mut Skipped<'_>)) {
         let (begin, end) = self.skipped;
         let values = self.plan.wants_values.then_some((&mut self.values, &mut self.args));
-        let mut skipped = Skipped { records: 0, begin, end, last_end: self.thread.last_end, values };
+        let (wants_times, last_end) = (self.plan.wants_extent, self.thread.last_end);
+        let mut skipped = Skipped { wants_times, records: 0, begin, end, last_end, values };
         read(&mut skipped);
         self.next_record += skipped.records;
         self.skipped = (skipped.begin, skipped.end);

@@ -113,12 +113,18 @@ struct Counted<'t> {
 
 impl SkipPlain for Counted<'_> {
     #[inline(always)]
-    fn record(&mut self, _: u64, _: u64) {
-        *self.room -= 1;
+    fn wants_times(&self) -> bool {
+        false
     }
+
+    fn times(&mut self, _: u64, _: u64) {}
 
     #[inline(always)]
     fn value(&mut self, _: &Value<'_>) {}
+
+    fn run(&mut self, count: u32, _: u64) {
+        *self.room -= count;
+    }
 }
 
 /// A single walk nests all records.

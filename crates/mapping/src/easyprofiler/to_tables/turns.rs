@@ -46,6 +46,7 @@ pub(super) fn is_skipped(record: &Record<'_>) -> bool {
 /// What the records of other walks' turns tell about the file.
 #[derive(Debug)]
 pub(super) struct Skipped<'v> {
+    pub(super) wants_times: bool,
     pub(super) records: i64,
     /// The earliest start in ticks; later than any end if there are no records.
     pub(super) begin: u64,
@@ -57,13 +58,24 @@ pub(super) struct Skipped<'v> {
     pub(super) values: Option<(&'v mut Values, &'v mut Args)>,
 }
 
+impl Skipped<'_> {
+    /// A single record.
+    pub(super) fn record(&mut self, begin: u64, end: u64) {
+        self.times(begin, end);
+        self.run(1, end);
+    }
+}
+
 impl SkipPlain for Skipped<'_> {
     #[inline(always)]
-    fn record(&mut self, begin: u64, end: u64) {
-        self.records += 1;
+    fn wants_times(&self) -> bool {
+        self.wants_times
+    }
+
+    #[inline(always)]
+    fn times(&mut self, begin: u64, end: u64) {
         self.begin = self.begin.min(begin);
         self.end = self.end.max(end);
-        self.last_end = end;
     }
 
     #[inline(always)]
@@ -71,5 +83,10 @@ impl SkipPlain for Skipped<'_> {
         if let Some((values, args)) = &mut self.values {
             values.skip(value, args);
         }
+    }
+
+    fn run(&mut self, count: u32, end: u64) {
+        self.records += i64::from(count);
+        self.last_end = end;
     }
 }
