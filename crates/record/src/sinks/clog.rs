@@ -55,6 +55,8 @@ pub(crate) struct Clog {
     own: OwnSites,
     /// Entries that were lost while the file could not be written.
     lost: u64,
+    /// The last try to go on in a new file failed; the next one is due at the next tick.
+    is_held_up: bool,
     timeline: Timeline,
     texts: Vec<u8>,
     data: Vec<u8>,
@@ -87,7 +89,12 @@ impl Clog {
         Self::with_medium(path, Box::new(file), config, timeline)
     }
 
-    fn with_medium(path: &Path, medium: Box<dyn Medium>, config: &Config, timeline: &Timeline) -> Result<Self> {
+    pub(super) fn with_medium(
+        path: &Path,
+        medium: Box<dyn Medium>,
+        config: &Config,
+        timeline: &Timeline,
+    ) -> Result<Self> {
         let header = header(config, timeline);
         let mut clog = Self {
             base: path.to_owned(),
@@ -98,19 +105,21 @@ impl Clog {
             opened: Instant::now(),
             writer: create(Vec::new(), &header)?,
             header,
-            output: Output::new(medium),
+            output: Output::new(medium).at(path),
             passed_on: 0,
             ids: Vec::new(),
             sites: Vec::new(),
             journaled: 0,
             own: OwnSites::new(),
             lost: 0,
+            is_held_up: false,
             timeline: *timeline,
             texts: Vec::new(),
             data: Vec::new(),
         };
-        clog.write_journal()?;
-        clog.pass_on()?;
+        // Better a log without a journal than no log; it is tried again.
+        let _ = clog.write_journal();
+        clog.pass_on_entries()?;
         Ok(clog)
     }
 
@@ -160,9 +169,15 @@ impl Clog {
         COUNTERS.lost.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Hands what was gathered to the kernel, new sites to the journal first.
+    /// Hands what was gathered to the kernel, new sites to the journal first. A journal that cannot be written is an error,
+    /// but does not keep the entries from the file.
     fn pass_on(&mut self) -> Result<()> {
-        self.write_journal()?;
+        let journaled = self.write_journal();
+        self.pass_on_entries()?;
+        journaled
+    }
+
+    fn pass_on_entries(&mut self) -> Result<()> {
         let bytes = std::mem::take(self.writer.flush()?);
         self.passed_on = self.writer.tally().bytes;
         let refused = self.output.refuses.clone();
@@ -175,19 +190,23 @@ impl Clog {
         Ok(())
     }
 
-    /// Replaces the journal at one stroke if there are new sites.
+    fn is_journaled(&self) -> bool {
+        self.journaled == self.sites.len() && self.journaled > 0
+    }
+
+    /// Replaces the journal at one stroke if there are new sites; one that could not be written is tried again next time.
     fn write_journal(&mut self) -> Result<()> {
-        if self.journaled == self.sites.len() && self.journaled > 0 {
+        if self.is_journaled() {
             return Ok(());
         }
         let bytes = self.with_sections(|levels, sites, header| journal::journal(header, levels, sites))?;
         let path = journal::path_of(&self.path);
         let mut fresh = path.clone().into_os_string();
         fresh.push(".new");
-        let outcome = fs::write(&fresh, bytes).and_then(|()| fs::rename(&fresh, &path));
-        if outcome.is_err() {
-            // Better a log without a journal than no log.
+        if let Err(error) = fs::write(&fresh, bytes).and_then(|()| fs::rename(&fresh, &path)) {
             COUNTERS.errors.fetch_add(1, Ordering::Relaxed);
+            let _ = fs::remove_file(&fresh);
+            return Err(error.into());
         }
         self.journaled = self.sites.len();
         Ok(())
@@ -232,17 +251,24 @@ impl Clog {
         work(&levels, &sites, &self.header)
     }
 
-    /// Writes the dictionary, then the header that points to it; only then the journal goes.
+    /// Writes the dictionary, then the header that points to it; only then the journal goes. In an error the file is as it was,
+    /// so that more entries can follow.
     fn finish_file(&mut self, timeline: &Timeline) -> Result<()> {
-        self.pass_on()?;
-        self.pass_on()?;
-        let tally = *self.writer.tally();
+        // The second time for an entry about lost ones. Without a journal a dictionary is all the more welcome.
+        let _ = self.pass_on();
+        self.pass_on_entries()?;
+        let (tally, before) = (*self.writer.tally(), self.output.bytes);
         let sections = self.with_sections(|levels, sites, header| journal::sections(header, levels, sites))?;
-        self.output.write(&sections)?;
+        self.output.write_whole(&sections)?;
         self.header.timestamp_frequency = timeline.frequency();
         self.header.dictionary_offset = tally.bytes;
         self.header.entry_count = tally.entries as u32;
-        self.patch_header()?;
+        if let Err(error) = self.patch_header() {
+            (self.header.dictionary_offset, self.header.entry_count) = (0, 0);
+            let _ = self.patch_header();
+            self.output.take_back(before)?;
+            return Err(error);
+        }
         let _ = fs::remove_file(journal::path_of(&self.path));
         Ok(())
     }
@@ -266,15 +292,35 @@ impl Clog {
                     || age.is_some_and(|most| self.opened.elapsed() >= most))
     }
 
-    /// A path that no log has.
-    fn next_path(&mut self) -> PathBuf {
-        loop {
-            self.files += 1;
-            let path = with_part(&self.base, &self.files.to_string());
-            if !path.exists() {
-                return path;
-            }
+    /// The number and the path of the next file, which no log has.
+    fn next_path(&self) -> (u32, PathBuf) {
+        let numbered = |number: u32| (number, with_part(&self.base, &number.to_string()));
+        let free = (self.files + 1..).map(numbered).find(|(_, path)| !path.exists());
+        free.unwrap_or_else(|| numbered(u32::MAX))
+    }
+
+    /// Goes on in a new file if it is time to.
+    fn rotate_if_due(&mut self, timeline: &Timeline) {
+        if self.is_due() && !self.is_held_up {
+            self.is_held_up = self.rotate(timeline).is_err();
+            COUNTERS.errors.fetch_add(self.is_held_up.into(), Ordering::Relaxed);
         }
+    }
+
+    /// Ends this file and goes on in the fresh one.
+    fn go_on_in(&mut self, (path, fresh): (&Path, File), timeline: &Timeline) -> Result<()> {
+        self.finish_file(timeline)?;
+        self.header = Header { dictionary_offset: 0, entry_count: 0, ..self.header.clone() };
+        self.writer = create(Vec::new(), &self.header)?;
+        self.output = Output::new(Box::new(fresh)).at(path);
+        // Sites keep their numbers: files of one run, which have one start, explain each other.
+        (self.path, self.passed_on, self.journaled, self.opened) = (path.to_owned(), 0, 0, Instant::now());
+        Ok(())
+    }
+
+    /// Whether an entry can be kept.
+    fn has_room(&self) -> bool {
+        !self.output.is_full() && self.writer.tally().entries < MAX_ENTRIES
     }
 }
 
@@ -283,7 +329,7 @@ impl Sink for Clog {
         if rec.kind != Kind::Log {
             return;
         }
-        if self.output.is_full() || self.layout == Layout::Document && rec.site.types.len() > SLOTS_DOCUMENT {
+        if !self.has_room() || self.layout == Layout::Document && rec.site.types.len() > SLOTS_DOCUMENT {
             return self.lose();
         }
         let id = self.id_of(rec);
@@ -304,12 +350,8 @@ impl Sink for Clog {
             // Kept by the output and counted.
             let _ = self.pass_on();
         }
-        if self.is_due() {
-            let timeline = self.timeline;
-            if self.rotate(&timeline).is_err() {
-                COUNTERS.errors.fetch_add(1, Ordering::Relaxed);
-            }
-        }
+        let timeline = self.timeline;
+        self.rotate_if_due(&timeline);
     }
 
     fn dropped(&mut self, thread: &ThreadInfo, count: u64, tick: u64) {
@@ -326,13 +368,15 @@ impl Sink for Clog {
         self.header.timestamp_frequency = timeline.frequency();
         // If the process dies, the file has at least the best frequency so far.
         let _ = self.patch_header();
-        if self.is_due() && self.rotate(timeline).is_err() {
-            COUNTERS.errors.fetch_add(1, Ordering::Relaxed);
-        }
+        // A writer that is never idle would not try again otherwise.
+        let _ = self.flush();
+        self.is_held_up = false;
+        self.rotate_if_due(timeline);
     }
 
     fn flush(&mut self) -> Result<()> {
-        if self.writer.tally().bytes == self.passed_on && self.output.refuses.is_none() {
+        let is_passed_on = self.writer.tally().bytes == self.passed_on && self.output.refuses.is_none();
+        if is_passed_on && (self.is_journaled() || self.sites.is_empty()) {
             return Ok(());
         }
         self.pass_on()
@@ -346,14 +390,15 @@ impl Sink for Clog {
 
     /// The new file is there before the old one is given up, so that no entry falls between them.
     fn rotate(&mut self, timeline: &Timeline) -> Result<()> {
-        let path = self.next_path();
-        let fresh = File::create(&path)?;
-        self.finish_file(timeline)?;
-        self.header = Header { dictionary_offset: 0, entry_count: 0, ..self.header.clone() };
-        self.writer = create(Vec::new(), &self.header)?;
-        self.output = Output::new(Box::new(fresh));
-        // Sites keep their numbers: files of one run, which have one start, explain each other.
-        (self.path, self.passed_on, self.journaled, self.opened) = (path, 0, 0, Instant::now());
+        // Where the old file cannot take its entries, there is no use in a new one.
+        self.pass_on_entries()?;
+        let (number, path) = self.next_path();
+        let fresh = File::create_new(&path)?;
+        if let Err(error) = self.go_on_in((&path, fresh), timeline) {
+            let _ = fs::remove_file(&path);
+            return Err(error);
+        }
+        self.files = number;
         self.pass_on()
     }
 
@@ -416,52 +461,7 @@ mod tests {
     use traceloom_core::{Options, Records, Source};
 
     use super::*;
-    use crate::{
-        hub::Hub,
-        record::{FIXED, Words},
-        sinks::file::tests::Disk,
-    };
-
-    #[test]
-    fn a_log_goes_on_when_the_disk_has_room_again_and_tells_what_is_missing() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("full.clog");
-        let disk = Disk::of(10_000);
-        let timeline = Timeline::start();
-        let mut clog = Clog::with_medium(&path, Box::new(disk.clone()), &Config::default(), &timeline).unwrap();
-        let lane = Hub::default().acquire(64, 1, "main".to_owned());
-        let site = Arc::new(SiteInfo::own("number %u", Level::INFO, &[ArgType::UINT64]));
-        let put = |clog: &mut Clog, number: u64| {
-            let words = [number];
-            let (thread, words) = (&lane.thread, Words(&words));
-            clog.put(&Rec { kind: Kind::Log, tick: FIXED, thread, id: 0, site: &site, words });
-        };
-        // Far more than the disk has, and more than is kept in memory for it.
-        const ENTRIES: u64 = 400_000;
-        (0..ENTRIES).for_each(|number| put(&mut clog, number));
-        assert!(clog.flush().is_err());
-        let lost = clog.lost;
-        assert!(lost > 0 && COUNTERS.lost.load(Ordering::Relaxed) >= lost);
-        disk.grow(1 << 30);
-        clog.flush().unwrap();
-        put(&mut clog, ENTRIES);
-        Box::new(clog).close(&timeline).unwrap();
-
-        let mut reader = traceloom_cnanolog::open(Source::bytes(disk.bytes()), &Options::strict()).unwrap();
-        let (mut numbers, mut told) = (Vec::new(), Vec::new());
-        while let Some(located) = reader.next().unwrap() {
-            let Record::Entry(entry) = located.record else { continue };
-            let args: Vec<Arg<'_>> = entry.args().unwrap().collect();
-            match args.as_slice() {
-                [Arg::Uint64(number)] => numbers.push(*number),
-                [Arg::Uint64(lost), Arg::String(_)] => told.push(*lost),
-                other => panic!("{other:?}"),
-            }
-        }
-        assert_eq!(told, [lost]);
-        assert_eq!(numbers.len() as u64 + lost, ENTRIES + 1);
-        assert!(numbers.is_sorted() && numbers.last() == Some(&ENTRIES));
-    }
+    use crate::sinks::file::tests::Disk;
 
     #[test]
     fn a_jump_of_the_time_of_day_is_told_in_the_log() {
@@ -473,7 +473,7 @@ mod tests {
         clog.clock_stepped(-3_600_000_000_000, 7);
         Box::new(clog).close(&timeline).unwrap();
 
-        let mut reader = traceloom_cnanolog::open(Source::bytes(disk.bytes()), &Options::strict()).unwrap();
+        let mut reader = traceloom_cnanolog::open(Source::bytes(disk.content()), &Options::strict()).unwrap();
         let mut told = Vec::new();
         while let Some(located) = reader.next().unwrap() {
             let Record::Entry(entry) = located.record else { continue };

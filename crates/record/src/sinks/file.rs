@@ -3,6 +3,7 @@
 use std::{
     fs::File,
     io::{self, ErrorKind, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
     sync::atomic::Ordering,
 };
 
@@ -11,20 +12,28 @@ use crate::stats::COUNTERS;
 /// Something to write to; a test has one that is full now and then.
 pub(crate) trait Medium: Write + Seek + Send {
     fn sync(&mut self) -> io::Result<()>;
+    /// Cuts off everything behind so many bytes.
+    fn cut(&mut self, bytes: u64) -> io::Result<()>;
 }
 
 impl Medium for File {
     fn sync(&mut self) -> io::Result<()> {
         self.sync_all()
     }
+
+    fn cut(&mut self, bytes: u64) -> io::Result<()> {
+        self.set_len(bytes)
+    }
 }
 
 /// Bytes that are kept while the file refuses them; what comes on top is lost.
-const MAX_KEPT: usize = 4 << 20;
+pub(crate) const MAX_KEPT: usize = 4 << 20;
 
 /// A file and the bytes that it has not taken yet.
 pub(crate) struct Output {
     medium: Box<dyn Medium>,
+    /// The folder that names the file, which has to be on the disk as well.
+    folder: Option<PathBuf>,
     kept: Vec<u8>,
     /// Bytes that the file has taken.
     pub(crate) bytes: u64,
@@ -33,7 +42,12 @@ pub(crate) struct Output {
 
 impl Output {
     pub(crate) fn new(medium: Box<dyn Medium>) -> Self {
-        Self { medium, kept: Vec::new(), bytes: 0, refuses: None }
+        Self { medium, folder: None, kept: Vec::new(), bytes: 0, refuses: None }
+    }
+
+    /// The same for a file that has this path.
+    pub(crate) fn at(self, path: &Path) -> Self {
+        Self { folder: Some(folder_of(path)), ..self }
     }
 
     /// Whether nothing more can be kept.
@@ -83,6 +97,27 @@ impl Output {
         COUNTERS.bytes.fetch_add(taken as u64, Ordering::Relaxed);
     }
 
+    /// Writes all bytes or, in an error, none of them.
+    pub(crate) fn write_whole(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.write(&[])?;
+        let before = self.bytes;
+        let outcome = self.write(bytes);
+        if outcome.is_err() {
+            self.take_back(before)?;
+        }
+        outcome
+    }
+
+    /// The file ends where it ended when it had so many bytes, and nothing is kept for it.
+    pub(crate) fn take_back(&mut self, bytes: u64) -> io::Result<()> {
+        self.kept.clear();
+        self.bytes = bytes;
+        // Even if it cannot be cut, what comes next is written over the rest.
+        let cut = self.medium.cut(bytes);
+        self.medium.seek(SeekFrom::Start(bytes))?;
+        cut
+    }
+
     /// Writes other bytes over earlier ones.
     pub(crate) fn patch(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         self.medium.seek(SeekFrom::Start(offset))?;
@@ -91,14 +126,38 @@ impl Output {
         outcome
     }
 
+    /// Has the file on the disk, and its name.
     pub(crate) fn sync(&mut self) -> io::Result<()> {
-        self.medium.sync()
+        self.medium.sync()?;
+        self.folder.as_deref().map_or(Ok(()), sync_folder)
     }
+}
+
+fn folder_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// A file that was created or renamed is found after a loss of power only if its folder is on the disk, too.
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Other systems cannot open a folder, and have no need to.
+#[cfg(not(unix))]
+fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 #[cfg(all(test, not(any(traceloom_loom, traceloom_shuttle))))]
 pub(crate) mod tests {
-    use std::sync::{Arc, Mutex};
+    use std::{
+        io::Read,
+        sync::{Arc, Mutex},
+    };
 
     use super::*;
 
@@ -115,7 +174,7 @@ pub(crate) mod tests {
             self.0.lock().unwrap().2 = bytes;
         }
 
-        pub(crate) fn bytes(&self) -> Vec<u8> {
+        pub(crate) fn content(&self) -> Vec<u8> {
             self.0.lock().unwrap().0.clone()
         }
     }
@@ -148,8 +207,26 @@ pub(crate) mod tests {
         }
     }
 
+    impl Read for Disk {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            let mut disk = self.0.lock().unwrap();
+            let left = disk.0.get(disk.1..).unwrap_or_default();
+            let count = left.len().min(into.len());
+            into[..count].copy_from_slice(&left[..count]);
+            disk.1 += count;
+            Ok(count)
+        }
+    }
+
+    impl crate::sinks::spool::Storage for Disk {}
+
     impl Medium for Disk {
         fn sync(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn cut(&mut self, bytes: u64) -> io::Result<()> {
+            self.0.lock().unwrap().0.truncate(bytes as usize);
             Ok(())
         }
     }
@@ -164,9 +241,34 @@ pub(crate) mod tests {
         assert!(output.write(&bytes[3000..3500]).is_err());
         disk.grow(1 << 20);
         output.write(&bytes[3500..]).unwrap();
-        assert_eq!((disk.bytes(), output.refuses.is_some()), (bytes, false));
+        assert_eq!((disk.content(), output.refuses.is_some()), (bytes, false));
         output.patch(1, b"xy").unwrap();
         output.write(b"z").unwrap();
-        assert_eq!((disk.bytes()[1], disk.bytes()[4000], disk.bytes().len()), (b'x', b'z', 4001));
+        assert_eq!((disk.content()[1], disk.content()[4000], disk.content().len()), (b'x', b'z', 4001));
+    }
+
+    #[test]
+    fn a_dictionary_is_written_whole_or_not_at_all() {
+        let disk = Disk::of(1500);
+        let mut output = Output::new(Box::new(disk.clone()));
+        output.write(&[1; 1000]).unwrap();
+        assert!(output.write_whole(&[2; 800]).is_err());
+        assert_eq!((disk.content(), output.bytes), (vec![1; 1000], 1000));
+        output.write(&[3; 10]).unwrap();
+        disk.grow(1 << 20);
+        output.write_whole(&[2; 800]).unwrap();
+        assert_eq!(disk.content(), [vec![1; 1000], vec![3; 10], vec![2; 800]].concat());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_sync_covers_the_name_of_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let mut output = Output::new(Box::new(File::create(&path).unwrap())).at(&path);
+        output.sync().unwrap();
+        folder.close().unwrap();
+        // The file itself could still be written to the disk, but nothing would name it.
+        assert_eq!(output.sync().unwrap_err().kind(), ErrorKind::NotFound);
     }
 }

@@ -9,7 +9,13 @@ use traceloom_cnanolog::{
 use traceloom_core::Result;
 
 use super::{Rec, Sink, file::Output, text::Messages};
-use crate::{LogLines, clock::Timeline, hub::ThreadInfo, record::Kind, stats::COUNTERS};
+use crate::{
+    LogLines,
+    clock::{Timeline, tick},
+    hub::ThreadInfo,
+    record::Kind,
+    stats::COUNTERS,
+};
 
 /// Bytes gathered before they go to the file.
 const GATHERED: usize = 64 << 10;
@@ -23,20 +29,27 @@ pub(crate) struct Lines {
     stamp: Stamp,
     messages: Messages,
     timeline: Timeline,
+    /// Entries that were lost while the file could not be written.
+    lost: u64,
 }
 
 impl Lines {
     pub(crate) fn create(lines: &LogLines, timeline: &Timeline) -> Result<Self> {
         let file = File::options().create(true).append(true).open(&lines.path)?;
-        Ok(Self {
-            output: Output::new(Box::new(file)),
+        Ok(Self::with_output(Output::new(Box::new(file)).at(&lines.path), lines, timeline))
+    }
+
+    pub(super) fn with_output(output: Output, lines: &LogLines, timeline: &Timeline) -> Self {
+        Self {
+            output,
             gathered: Vec::new(),
             pattern: Pattern::library(lines.pattern.as_bytes()),
             own: HashMap::new(),
             stamp: Stamp::new(lines.zone),
             messages: Messages::default(),
             timeline: *timeline,
-        })
+            lost: 0,
+        }
     }
 
     fn moment(&self, tick: u64) -> Moment {
@@ -58,6 +71,7 @@ impl Sink for Lines {
         }
         if self.output.is_full() {
             COUNTERS.lost.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            self.lost += 1;
             return;
         }
         let moment = self.moment(rec.tick);
@@ -104,11 +118,21 @@ impl Sink for Lines {
 
     fn tick(&mut self, timeline: &Timeline) {
         self.timeline = *timeline;
+        // A writer that is never idle would not try again otherwise; kept by the output and counted.
+        let _ = self.flush();
     }
 
     fn flush(&mut self) -> Result<()> {
         let gathered = std::mem::take(&mut self.gathered);
-        Ok(self.output.write(&gathered)?)
+        let refused = self.output.refuses.clone();
+        self.output.write(&gathered)?;
+        if let (Some(reason), 1..) = (refused, self.lost) {
+            let lost = std::mem::take(&mut self.lost);
+            self.say(tick(), &format!(" {lost} entries lost: {reason}"));
+            let gathered = std::mem::take(&mut self.gathered);
+            self.output.write(&gathered)?;
+        }
+        Ok(())
     }
 
     fn sync(&mut self) -> Result<()> {

@@ -3,16 +3,18 @@
 mod args;
 mod clog;
 mod file;
+#[cfg(all(test, not(any(traceloom_loom, traceloom_shuttle))))]
+mod full_disk;
 mod lines;
 mod listen;
 mod prof;
 mod serve;
+mod spool;
 mod text;
 mod viewer;
 mod wtf;
 
 use std::{
-    fs::File,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -93,7 +95,7 @@ pub(crate) fn open_one(slot: Slot, config: &Config, timeline: &Timeline) -> Resu
             Box::new(lines::Lines::create(lines, timeline)?)
         }
         Slot::Prof => Box::new(prof::Prof::create(&path(&config.prof)?, timeline)?),
-        Slot::Wtf => Box::new(wtf::WtfTrace::create(Box::new(File::create(path(&config.wtf)?)?), timeline)?),
+        Slot::Wtf => Box::new(wtf::WtfTrace::create(&path(&config.wtf)?, timeline)?),
         Slot::Listen => {
             let listening = config.listening.as_ref().ok_or_else(|| Error::usage("the output has no port"))?;
             Box::new(listen::Listen::start(listening, timeline)?)

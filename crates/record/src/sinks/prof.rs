@@ -6,9 +6,9 @@
 use std::{
     collections::{BTreeMap, HashMap},
     fs::File,
-    io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write},
+    io::BufWriter,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, atomic::Ordering},
 };
 
 use traceloom_core::{ByteOrder, Result};
@@ -17,7 +17,12 @@ use traceloom_easyprofiler::{
     raw::{BlockType, DEFAULT_COLOR, DataType, EASY_PROFILER_SIGNATURE, Layout, MAX_LEVELS, Version},
 };
 
-use super::{Rec, Sink, text::Messages};
+use super::{
+    Rec, Sink,
+    file::MAX_KEPT,
+    spool::{GATHERED, Row, Rows, Spool},
+    text::Messages,
+};
 use crate::{
     clock::{Timeline, tick},
     hub::ThreadInfo,
@@ -27,17 +32,18 @@ use crate::{
     stats::COUNTERS,
 };
 
-/// Bytes of a thread that are gathered before they go to the spool.
-const GATHERED: usize = 64 << 10;
-/// Longest text of a record: sizes have 16 bits.
-const MAX_TEXT: usize = 60_000;
 /// Threads that stand for nothing in the system get ids from here on.
 const LANE_IDS: u64 = 1 << 62;
 
 pub(crate) struct Prof {
     path: PathBuf,
-    spool: File,
-    spooled: u64,
+    spool: Spool,
+    /// Bytes of all threads that are not in the spool.
+    pub(super) gathered: usize,
+    /// How many of them may wait while the spool refuses.
+    max_kept: usize,
+    /// The spool could not be written to; it is tried again when there is time.
+    refuses: bool,
     threads: BTreeMap<u64, Section>,
     descriptors: Vec<Described>,
     by_site: HashMap<(u32, u8), u32>,
@@ -57,10 +63,9 @@ struct Section {
     name: String,
     /// What is open: descriptor, start, text.
     open: Vec<(u32, u64, Vec<u8>)>,
-    gathered: Vec<u8>,
-    /// Where in the spool its records lie.
-    extents: Vec<(u64, u64)>,
-    records: u32,
+    rows: Rows,
+    /// Records that were lost while the spool could not be written to.
+    lost: u64,
     /// Spans below the deepest level that readers take.
     too_deep: u32,
 }
@@ -71,17 +76,6 @@ struct Described {
     line: u32,
     color: u32,
     block_type: BlockType,
-}
-
-/// A record in the spool.
-struct Row<'a> {
-    descriptor: u32,
-    begin: u64,
-    /// A value has its id here.
-    end: u64,
-    /// Type, whether it is an array, and the bytes; else the bytes are a text.
-    value: Option<(DataType, bool)>,
-    bytes: &'a [u8],
 }
 
 impl Prof {
@@ -96,10 +90,16 @@ impl Prof {
 
     /// A profile that begins at this tick, for [`write`](Self::write) alone.
     pub(super) fn from_tick(begin: u64) -> Result<Self> {
-        Ok(Self {
+        Ok(Self::with_spool(Spool::new()?, begin))
+    }
+
+    pub(super) fn with_spool(spool: Spool, begin: u64) -> Self {
+        Self {
             path: PathBuf::new(),
-            spool: tempfile::tempfile()?,
-            spooled: 0,
+            spool,
+            gathered: 0,
+            max_kept: MAX_KEPT,
+            refuses: false,
             threads: BTreeMap::new(),
             descriptors: Vec::new(),
             by_site: HashMap::new(),
@@ -110,7 +110,7 @@ impl Prof {
             messages: Messages::default(),
             begin,
             is_paused: false,
-        })
+        }
     }
 
     fn section(&mut self, thread: &ThreadInfo) -> &mut Section {
@@ -151,13 +151,70 @@ impl Prof {
         self.descriptors.len() as u32 - 1
     }
 
+    /// Takes a record in, unless the spool refuses and no more can be kept. A record is a whole span, so that none of those
+    /// that are kept misses an end.
     fn row(&mut self, tid: u64, row: &Row<'_>) {
         let Some(section) = self.threads.get_mut(&tid) else { return };
-        self.begin = self.begin.min(row.begin);
-        section.put(row);
-        if section.gathered.len() >= GATHERED && section.spool(&mut self.spool, &mut self.spooled).is_err() {
-            COUNTERS.errors.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        if self.refuses && self.gathered >= self.max_kept {
+            section.lost += 1;
+            COUNTERS.lost.fetch_add(1, Ordering::Relaxed);
+            return;
         }
+        self.begin = self.begin.min(row.begin);
+        let before = section.rows.gathered();
+        section.rows.put(row);
+        self.gathered += section.rows.gathered() - before;
+        if self.refuses {
+            return;
+        }
+        if section.rows.gathered() >= GATHERED {
+            let gathered = section.rows.gathered();
+            match section.rows.spool(&mut self.spool) {
+                Ok(()) => self.gathered -= gathered,
+                Err(_) => self.refuse(),
+            }
+        } else if self.gathered >= MAX_KEPT {
+            // Many threads have a little each. An error is counted there.
+            let _ = self.spool_all();
+        }
+    }
+
+    fn refuse(&mut self) {
+        self.refuses = true;
+        COUNTERS.errors.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Hands everything that is gathered to the spool, and tells of what was lost before.
+    fn spool_all(&mut self) -> Result<()> {
+        for section in self.threads.values_mut() {
+            let gathered = section.rows.gathered();
+            if gathered == 0 {
+                continue;
+            }
+            if let Err(error) = section.rows.spool(&mut self.spool) {
+                self.refuse();
+                return Err(error.into());
+            }
+            self.gathered -= gathered;
+        }
+        self.refuses = false;
+        self.tell_lost();
+        Ok(())
+    }
+
+    fn tell_lost(&mut self) {
+        let losers = self.threads.iter_mut().filter(|(_, section)| section.lost > 0);
+        let losses: Vec<(u64, u64)> = losers.map(|(tid, section)| (*tid, std::mem::take(&mut section.lost))).collect();
+        for (tid, lost) in losses {
+            self.tell("records lost: the disk was full", tid, lost, tick());
+        }
+    }
+
+    /// A number that the recorder has to say about a thread.
+    fn tell(&mut self, what: &'static str, tid: u64, count: u64, tick: u64) {
+        let descriptor = self.own(what, BlockType::VALUE);
+        let value = Some((DataType::UINT64, false));
+        self.row(tid, &Row { descriptor, begin: tick, end: 0, value, bytes: &count.to_le_bytes() });
     }
 
     fn moment(&mut self, rec: &Rec<'_>, text: &[u8]) {
@@ -207,7 +264,7 @@ impl Prof {
         let section = self.section(rec.thread);
         if section.too_deep > 0 {
             section.too_deep -= 1;
-            COUNTERS.lost.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            COUNTERS.lost.fetch_add(1, Ordering::Relaxed);
             return;
         }
         let Some(at) = section.open.iter().rposition(|open| open.0 == descriptor) else { return };
@@ -271,19 +328,20 @@ impl Prof {
     /// Writes everything that was put.
     pub(super) fn write(&mut self, out: &File, timeline: &Timeline) -> Result<()> {
         let end = tick();
+        // What the spool refuses now goes to the file from memory; it is little.
+        let _ = self.spool_all();
+        self.max_kept = usize::MAX;
+        self.tell_lost();
         self.close_open(end);
         // A profile without a record is one that easy_profiler refuses.
         let descriptor = self.own("recording ends", BlockType::EVENT);
         let tid = crate::local::thread_id();
         self.threads.entry(tid).or_insert_with(|| Section::named("traceloom-record".to_owned()));
         self.row(tid, &Row { descriptor, begin: end, end, value: None, bytes: &[] });
-        for section in self.threads.values_mut() {
-            section.spool(&mut self.spool, &mut self.spooled)?;
-        }
         let layout = Layout::real(Version::V2_1_0, ByteOrder::Little);
         let mut header = Header::new(layout, Version::V2_1_0);
         let mut tally = Tally::default();
-        self.records(timeline, &mut |record| {
+        records(self, timeline, &mut |record| {
             tally.count(record, &layout);
             Ok(())
         })?;
@@ -291,52 +349,52 @@ impl Prof {
         header.pid = Some(std::process::id().into());
         header.cpu_frequency = timeline.frequency() as i64;
         (header.begin_time, header.end_time) = (self.begin, end);
+        self.max_kept = MAX_KEPT;
         let mut writer = create(BufWriter::new(out), &header)?;
-        self.records(timeline, &mut |record| writer.write(record))?;
+        records(self, timeline, &mut |record| writer.write(record))?;
         writer.finish().map(drop)
     }
+}
 
-    /// Everything behind the header.
-    fn records(&self, timeline: &Timeline, emit: &mut dyn FnMut(&Record<'_>) -> Result<()>) -> Result<()> {
-        for (id, described) in self.descriptors.iter().enumerate() {
-            let descriptor = Descriptor::new(id as u32, described.block_type, described.name.as_bytes());
-            let file = Name::new(described.file.as_bytes());
-            let (line, color) = (described.line as i32, described.color);
-            emit(&Record::Descriptor(Descriptor { line, color, file, ..descriptor }))?;
-        }
-        for (id, section) in &self.threads {
-            let name = Name::new(section.name.as_bytes());
-            emit(&Record::Thread(Thread { id: *id, name, switches: 0 }))?;
-            emit(&Record::Blocks(section.records))?;
-            section.read(&self.spool, |row| {
-                let block = Block {
-                    block_type: self
-                        .descriptors
-                        .get(row.descriptor as usize)
-                        .map_or(BlockType::BLOCK, |it| it.block_type),
-                    name: Name::new(row.bytes),
-                    ..Block::new(row.descriptor, row.begin, row.end)
-                };
-                match row.value {
-                    None => emit(&Record::Block(block)),
-                    Some((data_type, is_array)) => {
-                        let value = Value::new(row.descriptor, row.begin, data_type, row.bytes);
-                        emit(&Record::Value(Value { is_array: is_array.into(), value_id: row.end, ..value }))
-                    }
-                }
-            })?;
-        }
-        emit(&Record::Mark(EASY_PROFILER_SIGNATURE))?;
-        for (at, text) in &self.bookmarks {
-            // Counted as the ticks of the file are, so that it stands where it was set.
-            let position_ns = (*at as f64 * (1e9 / timeline.frequency() as f64)) as u64;
-            emit(&Record::Bookmark(Bookmark::new(position_ns, cut(text).as_bytes())))?;
-        }
-        if !self.bookmarks.is_empty() {
-            emit(&Record::Mark(EASY_PROFILER_SIGNATURE))?;
-        }
-        Ok(())
+/// Everything behind the header.
+fn records(prof: &mut Prof, timeline: &Timeline, emit: &mut dyn FnMut(&Record<'_>) -> Result<()>) -> Result<()> {
+    let Prof { spool, threads, descriptors, bookmarks, .. } = prof;
+    for (id, described) in descriptors.iter().enumerate() {
+        let descriptor = Descriptor::new(id as u32, described.block_type, described.name.as_bytes());
+        let file = Name::new(described.file.as_bytes());
+        let (line, color) = (described.line as i32, described.color);
+        emit(&Record::Descriptor(Descriptor { line, color, file, ..descriptor }))?;
     }
+    for (id, section) in threads {
+        let name = Name::new(section.name.as_bytes());
+        emit(&Record::Thread(Thread { id: *id, name, switches: 0 }))?;
+        emit(&Record::Blocks(section.rows.count))?;
+        section.rows.read(spool, &mut |row| {
+            let known = descriptors.get(row.descriptor as usize);
+            let block = Block {
+                block_type: known.map_or(BlockType::BLOCK, |it| it.block_type),
+                name: Name::new(row.bytes),
+                ..Block::new(row.descriptor, row.begin, row.end)
+            };
+            match row.value {
+                None => emit(&Record::Block(block)),
+                Some((data_type, is_array)) => {
+                    let value = Value::new(row.descriptor, row.begin, data_type, row.bytes);
+                    emit(&Record::Value(Value { is_array: is_array.into(), value_id: row.end, ..value }))
+                }
+            }
+        })?;
+    }
+    emit(&Record::Mark(EASY_PROFILER_SIGNATURE))?;
+    for (at, text) in bookmarks.iter() {
+        // Counted as the ticks of the file are, so that it stands where it was set.
+        let position_ns = (*at as f64 * (1e9 / timeline.frequency() as f64)) as u64;
+        emit(&Record::Bookmark(Bookmark::new(position_ns, cut(text).as_bytes())))?;
+    }
+    if !bookmarks.is_empty() {
+        emit(&Record::Mark(EASY_PROFILER_SIGNATURE))?;
+    }
+    Ok(())
 }
 
 impl Sink for Prof {
@@ -391,10 +449,18 @@ impl Sink for Prof {
     }
 
     fn dropped(&mut self, thread: &ThreadInfo, count: u64, tick: u64) {
-        let descriptor = self.own("records dropped", BlockType::VALUE);
         self.section(thread);
-        let value = Some((DataType::UINT64, false));
-        self.row(thread.tid, &Row { descriptor, begin: tick, end: 0, value, bytes: &count.to_le_bytes() });
+        self.tell("records dropped", thread.tid, count, tick);
+    }
+
+    fn tick(&mut self, _: &Timeline) {
+        // Counted; whoever asks for a flush is told.
+        let _ = self.flush();
+    }
+
+    /// The spool dies with the process, so there is nothing to hand over; but a refusal has to be told.
+    fn flush(&mut self) -> Result<()> {
+        if self.refuses { self.spool_all() } else { Ok(()) }
     }
 
     fn pause(&mut self, is_paused: bool) {
@@ -403,7 +469,7 @@ impl Sink for Prof {
 
     fn save(&mut self, path: &Path, timeline: &Timeline) -> Result<u64> {
         self.write(&File::create(path)?, timeline)?;
-        let records: u64 = self.threads.values().map(|section| u64::from(section.records)).sum();
+        let records: u64 = self.threads.values().map(|section| u64::from(section.rows.count)).sum();
         let (path, is_paused) = (std::mem::take(&mut self.path), self.is_paused);
         *self = Self { path, is_paused, ..Self::from_tick(tick())? };
         // The end of the recording is the recorder's own.
@@ -423,67 +489,10 @@ fn is_named(path: &Path) -> bool {
     !path.as_os_str().is_empty()
 }
 
-/// Bytes of a row before its text or data.
-const ROW_FIXED: usize = 26;
-
 impl Section {
     fn named(name: String) -> Self {
-        let (open, gathered, extents) = (Vec::new(), Vec::new(), Vec::new());
-        Self { name, open, gathered, extents, records: 0, too_deep: 0 }
+        Self { name, open: Vec::new(), rows: Rows::default(), lost: 0, too_deep: 0 }
     }
-
-    fn put(&mut self, row: &Row<'_>) {
-        let bytes = row.bytes.get(..MAX_TEXT).unwrap_or(row.bytes);
-        let (kind, is_array) = row.value.map_or((u8::MAX, false), |(data_type, is_array)| (data_type.0, is_array));
-        self.gathered.extend_from_slice(&row.descriptor.to_le_bytes());
-        self.gathered.extend_from_slice(&row.begin.to_le_bytes());
-        self.gathered.extend_from_slice(&row.end.to_le_bytes());
-        self.gathered.extend_from_slice(&[kind, is_array.into()]);
-        self.gathered.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
-        self.gathered.extend_from_slice(bytes);
-        self.records = self.records.saturating_add(1);
-    }
-
-    fn spool(&mut self, spool: &mut File, spooled: &mut u64) -> Result<()> {
-        spool.write_all(&self.gathered)?;
-        self.extents.push((*spooled, self.gathered.len() as u64));
-        *spooled += self.gathered.len() as u64;
-        self.gathered.clear();
-        Ok(())
-    }
-
-    fn read(&self, mut spool: &File, mut take: impl FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
-        let mut bytes = Vec::new();
-        for (offset, len) in &self.extents {
-            spool.seek(SeekFrom::Start(*offset))?;
-            let mut extent = BufReader::new(spool.take(*len));
-            let mut fixed = [0; ROW_FIXED];
-            let mut left = *len;
-            while left > 0 {
-                extent.read_exact(&mut fixed)?;
-                let (row, data) = parse_row(&fixed);
-                bytes.resize(data, 0);
-                extent.read_exact(&mut bytes)?;
-                take(&Row { bytes: &bytes, ..row })?;
-                left = left.saturating_sub((ROW_FIXED + data) as u64);
-            }
-        }
-        Ok(())
-    }
-}
-
-/// A row without its bytes, and how many these are.
-fn parse_row(fixed: &[u8; ROW_FIXED]) -> (Row<'static>, usize) {
-    let [a, b, c, d, begin @ .., _, _, _, _, _, _, _, _, kind, is_array, w, x, y, z] = fixed;
-    let end = fixed.get(12..20).and_then(|bytes| bytes.first_chunk()).copied().unwrap_or_default();
-    let row = Row {
-        descriptor: u32::from_le_bytes([*a, *b, *c, *d]),
-        begin: u64::from_le_bytes(*begin),
-        end: u64::from_le_bytes(end),
-        value: (*kind != u8::MAX).then_some((DataType(*kind), *is_array == 1)),
-        bytes: &[],
-    };
-    (row, u32::from_le_bytes([*w, *x, *y, *z]) as usize)
 }
 
 /// As much of a text as a descriptor holds.

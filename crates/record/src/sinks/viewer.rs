@@ -4,7 +4,7 @@
 //! whole, and so keeps a trace that nests.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::VecDeque,
     io::{self, Seek, SeekFrom, Write},
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
@@ -18,8 +18,12 @@ use traceloom_core::{
     live::{self, MAX_FRAME_BYTES, Socket},
 };
 
-use super::{Rec, Sink, file::Medium, wtf::WtfTrace};
-use crate::{clock::Timeline, hub::ThreadInfo, record::Kind, stats::COUNTERS};
+use super::{
+    Rec, Sink,
+    file::Medium,
+    wtf::{Fate, WtfTrace},
+};
+use crate::{clock::Timeline, hub::ThreadInfo, stats::COUNTERS};
 
 /// A viewer that has not confirmed so many bytes misses what comes next.
 const MAX_BEHIND: u64 = 8 << 20;
@@ -32,16 +36,14 @@ const STATUS_EVERY: Duration = Duration::from_millis(200);
 pub(crate) struct Viewer {
     trace: WtfTrace,
     line: Arc<Line>,
-    /// For each open span of a thread, whether the viewer knows it.
-    open: HashMap<u32, Vec<bool>>,
     /// Records missed since that was told last.
     missed: u64,
 }
 
 impl Viewer {
     pub(crate) fn new(line: Arc<Line>, timeline: &Timeline) -> Result<Self> {
-        let trace = WtfTrace::create(Box::new(LineEnd(Arc::clone(&line))), timeline)?;
-        Ok(Self { trace, line, open: HashMap::new(), missed: 0 })
+        let trace = WtfTrace::with_medium(Box::new(LineEnd(Arc::clone(&line))), timeline)?;
+        Ok(Self { trace, line, missed: 0 })
     }
 
     pub(crate) fn is_gone(&self) -> bool {
@@ -54,25 +56,8 @@ impl Viewer {
             let missed = std::mem::take(&mut self.missed);
             self.trace.dropped(rec.thread, missed, rec.tick);
         }
-        let is_shown = match rec.kind {
-            Kind::SpanBegin | Kind::FrameBegin => {
-                self.open.entry(rec.thread.index).or_default().push(has_room);
-                has_room
-            }
-            // One that began before the viewer came is not known.
-            Kind::SpanEnd | Kind::FrameEnd => {
-                let known = self.open.get_mut(&rec.thread.index).and_then(Vec::pop);
-                if known != Some(true) {
-                    return;
-                }
-                true
-            }
-            Kind::RangeEnd | Kind::ThreadName => true,
-            _ => has_room,
-        };
-        if is_shown {
-            self.trace.put(rec);
-        } else {
+        // One that began before the viewer came is not known, and its end is not missed.
+        if self.trace.put_if(rec, has_room) == Fate::Missed {
             self.missed += 1;
             self.line.dropped.fetch_add(1, Ordering::Relaxed);
             COUNTERS.unseen.fetch_add(1, Ordering::Relaxed);
@@ -220,5 +205,9 @@ impl Seek for LineEnd {
 impl Medium for LineEnd {
     fn sync(&mut self) -> io::Result<()> {
         Ok(())
+    }
+
+    fn cut(&mut self, _: u64) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 }

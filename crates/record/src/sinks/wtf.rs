@@ -1,8 +1,10 @@
 //! `.wtf-trace`: spans, flows, frames, ranges, values and log entries, streamed chunk by chunk, a zone per thread.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
+    fs::File,
     io::{self, Write},
+    path::Path,
     sync::{Arc, Mutex, atomic::Ordering},
 };
 
@@ -20,7 +22,7 @@ use super::{
     text::Messages,
 };
 use crate::{
-    clock::Timeline,
+    clock::{Timeline, tick},
     hub::ThreadInfo,
     record::{Kind, Words},
     span::described,
@@ -54,22 +56,54 @@ pub(crate) struct WtfTrace {
     output: Output,
     types: HashMap<(u32, Kind), TypeId>,
     zones: HashMap<u32, Zone>,
+    /// The open spans of each thread: their sites, and whether the file has their beginnings.
+    open: HashMap<u32, Vec<(u32, bool)>>,
+    /// Open ranges whose beginnings the file does not have.
+    missed_ranges: HashSet<u64>,
+    /// Whether a zone has something to tell.
+    has_untold: bool,
     builtins: Builtins,
     discontinuity: TypeId,
     log: TypeId,
     dropped: TypeId,
+    lost: TypeId,
     messages: Messages,
     timeline: Timeline,
 }
 
-/// A thread: its name until the file has it.
+/// A thread: its name until the file has it, and what the file has not been told yet.
+#[derive(Default)]
 struct Zone {
     name: String,
     id: Option<ZoneId>,
+    /// Records that found no room in the ring.
+    dropped: u64,
+    /// Records that were lost while the file could not be written.
+    lost: u64,
+}
+
+/// What becomes of a record.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Fate {
+    Written,
+    /// There was no room for it.
+    Missed,
+    /// It ends what the file does not have.
+    Unknown,
 }
 
 impl WtfTrace {
-    pub(crate) fn create(medium: Box<dyn Medium>, timeline: &Timeline) -> Result<Self> {
+    pub(crate) fn create(path: &Path, timeline: &Timeline) -> Result<Self> {
+        let output = Output::new(Box::new(File::create(path)?)).at(path);
+        Self::new(output, timeline)
+    }
+
+    /// A trace that goes to something else than a file.
+    pub(super) fn with_medium(medium: Box<dyn Medium>, timeline: &Timeline) -> Result<Self> {
+        Self::new(Output::new(medium), timeline)
+    }
+
+    fn new(output: Output, timeline: &Timeline) -> Result<Self> {
         let chunks = Chunks::default();
         let pair = |key: &str, value: String| (key.to_owned(), value);
         let info = FileInfo {
@@ -91,11 +125,15 @@ impl WtfTrace {
             discontinuity: composer.builtin("wtf.trace#discontinuity")?,
             log: composer.define(recorded::LOG, instance, plain, recorded::LOG_ARGS)?,
             dropped: composer.define("records_dropped", instance, plain, "uint32 count")?,
+            lost: composer.define("records_lost", instance, plain, "uint32 count")?,
             composer,
             chunks,
-            output: Output::new(medium),
+            output,
             types: HashMap::new(),
             zones: HashMap::new(),
+            open: HashMap::new(),
+            missed_ranges: HashSet::new(),
+            has_untold: false,
             messages: Messages::default(),
             timeline: *timeline,
         };
@@ -108,11 +146,18 @@ impl WtfTrace {
         Ok(self.output.write(&bytes)?)
     }
 
-    fn event<'v>(&mut self, thread: &ThreadInfo, kind: TypeId, tick: u64, values: impl IntoIterator<Item = Value<'v>>) {
+    /// Whether it was written.
+    fn event<'v>(
+        &mut self,
+        thread: &ThreadInfo,
+        kind: TypeId,
+        tick: u64,
+        values: impl IntoIterator<Item = Value<'v>>,
+    ) -> bool {
         let time_us = (self.timeline.ns(tick) / 1000.0).max(0.0) as i64;
-        let zone = self.zone(thread);
+        let zone = self.zone_id(thread);
         let outcome = zone.and_then(|zone| self.composer.event(zone, kind, time_us, values));
-        if outcome.is_err() || self.output.is_full() {
+        if outcome.is_err() {
             COUNTERS.lost.fetch_add(1, Ordering::Relaxed);
         }
         let is_chunk = !self.chunks.lock().is_empty();
@@ -120,17 +165,85 @@ impl WtfTrace {
             // Kept by the output and counted.
             let _ = self.pass_on();
         }
+        outcome.is_ok()
     }
 
-    fn zone(&mut self, thread: &ThreadInfo) -> Result<ZoneId> {
-        let zone = self.zones.entry(thread.index).or_insert_with(|| Zone { name: thread.name(), id: None });
+    fn zone(&mut self, thread: &ThreadInfo) -> &mut Zone {
+        self.zones.entry(thread.index).or_insert_with(|| Zone { name: thread.name(), ..Zone::default() })
+    }
+
+    fn zone_id(&mut self, thread: &ThreadInfo) -> Result<ZoneId> {
+        let zone = self.zone(thread);
         if let Some(id) = zone.id {
             return Ok(id);
         }
-        let location = format!("thread {}", thread.tid);
-        let id = self.composer.zone(Some(&zone.name), Some("native_thread"), Some(&location))?;
-        zone.id = Some(id);
+        let (name, location) = (zone.name.clone(), format!("thread {}", thread.tid));
+        let id = self.composer.zone(Some(&name), Some("native_thread"), Some(&location))?;
+        self.zone(thread).id = Some(id);
         Ok(id)
+    }
+
+    /// The zone of a thread, which has something to tell.
+    fn owe(&mut self, thread: &ThreadInfo) -> &mut Zone {
+        // Where there are too many zones already, the counters tell.
+        let _ = self.zone_id(thread);
+        self.has_untold = true;
+        self.zone(thread)
+    }
+
+    /// Says in each zone how many of its records are missing.
+    fn tell(&mut self, tick: u64) {
+        if !std::mem::take(&mut self.has_untold) {
+            return;
+        }
+        let time_us = (self.timeline.ns(tick) / 1000.0).max(0.0) as i64;
+        for zone in self.zones.values_mut() {
+            let Some(id) = zone.id else { continue };
+            for (kind, count) in [(self.dropped, &mut zone.dropped), (self.lost, &mut zone.lost)] {
+                let count = std::mem::take(count);
+                if count > 0 {
+                    let values = [Value::Uint(count.try_into().unwrap_or(u32::MAX))];
+                    // The types and the zone are known to the composer.
+                    let _ = self.composer.event(id, self.discontinuity, time_us, []);
+                    let _ = self.composer.event(id, kind, time_us, values);
+                }
+            }
+        }
+    }
+
+    /// Writes a record, or leaves it out where there is no room. The end of a span is written if and only if its beginning
+    /// was, so that what the file has nests; the ends of what is open take little room.
+    pub(super) fn put_if(&mut self, rec: &Rec<'_>, has_room: bool) -> Fate {
+        match rec.kind {
+            Kind::SpanBegin | Kind::FrameBegin => {
+                let is_written = has_room && self.write(rec);
+                self.open.entry(rec.thread.index).or_default().push((rec.id, is_written));
+                return if is_written { Fate::Written } else { Fate::Missed };
+            }
+            Kind::SpanEnd | Kind::FrameEnd if !self.end_inner(rec) => return Fate::Unknown,
+            Kind::RangeBegin if !has_room => {
+                self.missed_ranges.insert({ rec.words }.next());
+                return Fate::Missed;
+            }
+            Kind::RangeEnd if self.missed_ranges.remove(&{ rec.words }.next()) => return Fate::Unknown,
+            Kind::SpanEnd | Kind::FrameEnd | Kind::RangeEnd | Kind::ThreadName => {}
+            _ if !has_room => return Fate::Missed,
+            _ => {}
+        }
+        self.write(rec);
+        Fate::Written
+    }
+
+    /// Ends what is open inside the innermost span of this site; whether the file has the beginning of that one.
+    fn end_inner(&mut self, rec: &Rec<'_>) -> bool {
+        let Some(open) = self.open.get_mut(&rec.thread.index) else { return false };
+        let Some(at) = open.iter().rposition(|(site, _)| *site == rec.id) else { return false };
+        let unended = open.drain(at + 1..).filter(|(_, is_known)| *is_known).count();
+        let is_known = open.pop().is_some_and(|(_, is_known)| is_known);
+        for _ in 0..unended {
+            self.event(rec.thread, self.builtins.leave, rec.tick, []);
+        }
+        is_known
     }
 
     /// The type for the records of a site; a name that stands for another type gets a suffix.
@@ -151,108 +264,121 @@ impl WtfTrace {
         Ok(defined)
     }
 
-    fn typed<'v, const N: usize>(&mut self, rec: &Rec<'_>, class: EventClass, args: &str, values: [Value<'v>; N]) {
+    fn typed<const N: usize>(&mut self, rec: &Rec<'_>, class: EventClass, args: &str, values: [Value<'_>; N]) -> bool {
         match self.type_of(rec, class, args) {
             Ok(kind) => self.event(rec.thread, kind, rec.tick, values),
             Err(_) => {
                 COUNTERS.lost.fetch_add(1, Ordering::Relaxed);
+                false
             }
         }
     }
 
-    fn put_log(&mut self, rec: &Rec<'_>) {
+    fn put_log(&mut self, rec: &Rec<'_>) -> bool {
         let message = self.messages.render(rec).to_vec();
         let level = rec.site.level.as_ref().map_or("", |(_, name)| name);
         let (format, file, line) = (text(&rec.site.name), text(&rec.site.file), Value::Uint(rec.site.line));
         let values = [text(level), bytes(&message), format, file, line];
-        self.event(rec.thread, self.log, rec.tick, values);
+        self.event(rec.thread, self.log, rec.tick, values)
     }
 
-    fn put_flow(&mut self, rec: &Rec<'_>, number: u32) {
+    fn put_flow(&mut self, rec: &Rec<'_>, number: u32) -> bool {
         let (name, none) = (text(&rec.site.name), Value::Any(None));
         match rec.kind {
             Kind::FlowBegin => {
                 let values = [Value::Flow(number), Value::Flow(0), name, none];
-                self.event(rec.thread, self.builtins.branch, rec.tick, values);
+                self.event(rec.thread, self.builtins.branch, rec.tick, values)
             }
-            Kind::FlowStep => {
-                self.event(rec.thread, self.builtins.extend, rec.tick, [Value::Flow(number), name, none]);
-            }
+            Kind::FlowStep => self.event(rec.thread, self.builtins.extend, rec.tick, [Value::Flow(number), name, none]),
             _ => self.event(rec.thread, self.builtins.terminate, rec.tick, [Value::Flow(number), none]),
         }
     }
 
     /// A frame is a scope, too, so that it is seen around what it does.
-    fn put_frame(&mut self, rec: &Rec<'_>, number: u32) {
+    fn put_frame(&mut self, rec: &Rec<'_>, number: u32) -> bool {
         let values = [Value::Uint(number)];
         if rec.kind == Kind::FrameBegin {
-            self.event(rec.thread, self.builtins.frame_start, rec.tick, values);
-            self.typed(rec, EventClass::SCOPE, "", []);
+            self.event(rec.thread, self.builtins.frame_start, rec.tick, values)
+                && self.typed(rec, EventClass::SCOPE, "", [])
         } else {
-            self.event(rec.thread, self.builtins.leave, rec.tick, []);
-            self.event(rec.thread, self.builtins.frame_end, rec.tick, values);
+            self.event(rec.thread, self.builtins.leave, rec.tick, [])
+                && self.event(rec.thread, self.builtins.frame_end, rec.tick, values)
         }
     }
-}
 
-impl Sink for WtfTrace {
-    fn put(&mut self, rec: &Rec<'_>) {
+    /// Whether it was written.
+    fn write(&mut self, rec: &Rec<'_>) -> bool {
         let mut words = rec.words;
         match rec.kind {
             Kind::Log => self.put_log(rec),
             Kind::SpanBegin => {
-                self.typed(rec, EventClass::SCOPE, "", []);
-                if !words.0.is_empty() {
+                let is_written = self.typed(rec, EventClass::SCOPE, "", []);
+                if is_written && !words.0.is_empty() {
                     let json = quoted(&words.text());
                     self.event(rec.thread, self.builtins.append, rec.tick, [text("text"), any(&json)]);
                 }
+                is_written
             }
             Kind::SpanEnd => self.event(rec.thread, self.builtins.leave, rec.tick, []),
             Kind::Event => {
                 let told = if words.0.is_empty() { String::new() } else { words.text() };
-                self.typed(rec, EventClass::INSTANCE, "utf8 text", [text(&told)]);
+                self.typed(rec, EventClass::INSTANCE, "utf8 text", [text(&told)])
             }
             Kind::Value => {
                 let (data_type, is_array, _) = described(words.next());
                 let mut stored = Vec::new();
                 words.bytes(&mut stored);
                 if matches!(data_type, DataType::STRING | DataType::CHAR) {
-                    self.typed(rec, EventClass::INSTANCE, recorded::TEXT_ARGS, [bytes(&stored)]);
+                    self.typed(rec, EventClass::INSTANCE, recorded::TEXT_ARGS, [bytes(&stored)])
                 } else {
                     let json = value_json(data_type, is_array, &stored);
-                    self.typed(rec, EventClass::INSTANCE, recorded::NUMBER_ARGS, [any(&json)]);
+                    self.typed(rec, EventClass::INSTANCE, recorded::NUMBER_ARGS, [any(&json)])
                 }
             }
             Kind::FrameBegin | Kind::FrameEnd => self.put_frame(rec, words.next() as u32),
             Kind::FlowBegin | Kind::FlowStep | Kind::FlowEnd => self.put_flow(rec, words.next() as u32),
             Kind::RangeBegin => {
                 let values = [Value::Uint(words.next() as u32), text(&rec.site.name), Value::Any(None)];
-                self.event(rec.thread, self.builtins.range_begin, rec.tick, values);
+                self.event(rec.thread, self.builtins.range_begin, rec.tick, values)
             }
             Kind::RangeEnd => {
-                self.event(rec.thread, self.builtins.range_end, rec.tick, [Value::Uint(words.next() as u32)]);
+                self.event(rec.thread, self.builtins.range_end, rec.tick, [Value::Uint(words.next() as u32)])
             }
             Kind::Bookmark => {
                 let told = words.text();
-                self.event(rec.thread, self.builtins.mark, rec.tick, [text(&told), Value::Any(None)]);
+                self.event(rec.thread, self.builtins.mark, rec.tick, [text(&told), Value::Any(None)])
             }
             Kind::ThreadName => {
-                let name = words.text();
-                self.zones.entry(rec.thread.index).or_insert_with(|| Zone { name: String::new(), id: None }).name =
-                    name;
+                self.zone(rec.thread).name = words.text();
+                true
             }
             Kind::Block => {
-                let [_, _, rest @ ..] = words.0 else { return };
+                let [_, _, rest @ ..] = words.0 else { return false };
                 let told = Words(rest).text();
-                self.typed(rec, EventClass::INSTANCE, "utf8 text", [text(&told)]);
+                self.typed(rec, EventClass::INSTANCE, "utf8 text", [text(&told)])
             }
-            Kind::Pad => {}
+            Kind::Pad => true,
+        }
+    }
+}
+
+impl Sink for WtfTrace {
+    fn put(&mut self, rec: &Rec<'_>) {
+        let has_room = !self.output.is_full();
+        if has_room {
+            self.tell(rec.tick);
+        }
+        if self.put_if(rec, has_room) == Fate::Missed && !has_room {
+            COUNTERS.lost.fetch_add(1, Ordering::Relaxed);
+            self.owe(rec.thread).lost += 1;
         }
     }
 
     fn dropped(&mut self, thread: &ThreadInfo, count: u64, tick: u64) {
-        self.event(thread, self.discontinuity, tick, []);
-        self.event(thread, self.dropped, tick, [Value::Uint(count.try_into().unwrap_or(u32::MAX))]);
+        self.owe(thread).dropped += count;
+        if !self.output.is_full() {
+            self.tell(tick);
+        }
     }
 
     fn clock_stepped(&mut self, _: i64, _: u64) {}
@@ -265,7 +391,13 @@ impl Sink for WtfTrace {
 
     fn flush(&mut self) -> Result<()> {
         self.composer.end_chunk()?;
-        self.pass_on()
+        self.pass_on()?;
+        if self.has_untold {
+            self.tell(tick());
+            self.composer.end_chunk()?;
+            self.pass_on()?;
+        }
+        Ok(())
     }
 
     /// A chunk whenever a thread pauses would be many small ones: they end when they are full, or once a second.
