@@ -105,7 +105,7 @@ macro_rules! texts {
                 #[inline(always)]
                 fn words(&self) -> u64 {
                     let $value = self;
-                    Payload::words(&cut($bytes))
+                    Payload::words(&shortened($bytes))
                 }
 
                 #[inline(always)]
@@ -125,7 +125,7 @@ texts! {
     Vec<u8>, bytes => bytes;
 }
 
-/// As much of a text as a record holds.
+/// As much of a text as a record holds; counted if that is not all.
 #[inline(always)]
 pub fn cut(bytes: &[u8]) -> &[u8] {
     if bytes.len() <= MAX_BYTES { bytes } else { cut_cold(bytes) }
@@ -133,7 +133,22 @@ pub fn cut(bytes: &[u8]) -> &[u8] {
 
 #[cold]
 fn cut_cold(bytes: &[u8]) -> &[u8] {
+    count_cut();
+    shorten(bytes)
+}
+
+pub(crate) fn count_cut() {
     COUNTERS.cut.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+}
+
+/// The same uncounted, for those who only measure.
+#[inline(always)]
+fn shortened(bytes: &[u8]) -> &[u8] {
+    if bytes.len() <= MAX_BYTES { bytes } else { shorten(bytes) }
+}
+
+#[cold]
+fn shorten(bytes: &[u8]) -> &[u8] {
     bytes.get(..bytes.floor_boundary(MAX_BYTES)).unwrap_or_default()
 }
 

@@ -16,7 +16,7 @@ use crate::{
     hub,
     local::{Weight, put},
     record::{Kind, Ready},
-    site::{MAX_IDS, SiteId, SiteInfo, generation},
+    site::{MAX_IDS, SiteId, SiteInfo, generation, is_on},
     sync::lock,
 };
 
@@ -84,7 +84,7 @@ pub(crate) fn known(hash: u64) -> Option<SiteId> {
 #[cold]
 pub(crate) fn ask(hash: u64, new: &NewSite<'_>) -> Option<SiteId> {
     let generation = generation();
-    if generation == 0 {
+    if !is_on(generation) {
         return None;
     }
     let found = SITES.read().unwrap_or_else(PoisonError::into_inner).get(&hash).copied();

@@ -32,12 +32,21 @@ impl Filter {
 
     /// Reads `info,game::net=debug,game::audio=off`; `None` if a level has no such name.
     pub fn parse(text: &str) -> Option<Self> {
+        Self::parse_with(text, &[])
+    }
+
+    /// The same with levels of your own: `Filter::parse_with("audit,game::net=debug", &[AUDIT])`.
+    pub fn parse_with(text: &str, levels: &[Level]) -> Option<Self> {
+        let named = |name: &str| {
+            let own = levels.iter().find(|level| level.name.eq_ignore_ascii_case(name));
+            own.copied().or_else(|| Level::named(name))
+        };
         let mut filter = Self::default();
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
             match part.split_once('=') {
                 Some((module, "off")) => filter = filter.without(module),
-                Some((module, level)) => filter = filter.with(module, Level::named(level)?),
-                None => filter.rank = Level::named(part)?.rank,
+                Some((module, level)) => filter = filter.with(module, named(level)?),
+                None => filter.rank = named(part)?.rank,
             }
         }
         Some(filter)
@@ -74,5 +83,12 @@ mod tests {
     fn custom_levels_go_by_rank() {
         const AUDIT: Level = Level::custom(9, 35, "AUDIT");
         assert!(Filter::at(Level::WARN).allows(Some(AUDIT), "") && !Filter::at(Level::ERROR).allows(Some(AUDIT), ""));
+        let filter = Filter::parse_with("audit,game=warn,game::net=error", &[AUDIT]).expect("all levels exist");
+        let allows = |level, module| filter.allows(Some(level), module);
+        assert!(!allows(Level::WARN, "tools") && allows(AUDIT, "tools") && allows(Level::ERROR, "tools"));
+        assert!(allows(AUDIT, "game") && allows(Level::WARN, "game") && !allows(AUDIT, "game::net"));
+        let by_module = Filter::parse_with("error,game=Audit", &[AUDIT]).expect("all levels exist");
+        assert!(by_module.allows(Some(AUDIT), "game") && !by_module.allows(Some(Level::WARN), "game"));
+        assert_eq!(Filter::parse("audit"), None);
     }
 }

@@ -1,58 +1,134 @@
 //! The flight recorder: the last records of each thread, in memory.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+};
 
-use crate::{Flight, clock::Timeline, hub::ThreadInfo, record::split_header};
+use crate::{
+    Flight,
+    clock::Timeline,
+    hub::ThreadInfo,
+    record::{FIXED, Kind, header, split_header},
+};
 
 /// The words of the last records, by thread.
 pub(crate) struct History {
     max_words: usize,
     max_ticks: u64,
-    threads: Vec<(Arc<ThreadInfo>, VecDeque<u64>)>,
+    /// By the index of the thread.
+    threads: BTreeMap<u32, Kept>,
+}
+
+struct Kept {
+    thread: Arc<ThreadInfo>,
+    words: VecDeque<u64>,
+    /// The tick of the last record.
+    last: u64,
+}
+
+/// What a thread gives back.
+pub(crate) enum Past<'a> {
+    Record(&'a [u64]),
+    /// So many records were dropped before a tick.
+    Dropped(u64, u64),
+    /// Records are missing before the one that has this tick.
+    Gap(u64),
 }
 
 impl History {
     pub(crate) fn new(flight: Flight, timeline: &Timeline) -> Self {
         let ticks = flight.age.map_or(u64::MAX, |age| (age.as_secs_f64() * timeline.frequency() as f64) as u64);
-        Self { max_words: flight.bytes / 8, max_ticks: ticks, threads: Vec::new() }
+        Self { max_words: flight.bytes / 8, max_ticks: ticks, threads: BTreeMap::new() }
     }
 
-    /// Keeps a record and forgets those that are too old.
+    /// Keeps a record and forgets those of its thread that are too old.
     pub(crate) fn keep(&mut self, thread: &Arc<ThreadInfo>, tick: u64, words: &[u64]) {
-        let found = self.threads.iter().position(|(known, _)| Arc::ptr_eq(known, thread));
-        let index = found.unwrap_or_else(|| {
-            self.threads.push((thread.clone(), VecDeque::new()));
-            self.threads.len() - 1
+        if !self.threads.contains_key(&thread.index) {
+            self.forget_ended();
+        }
+        let kept = self.threads.entry(thread.index).or_insert_with(|| Kept {
+            thread: thread.clone(),
+            words: VecDeque::new(),
+            last: 0,
         });
-        let Some((_, kept)) = self.threads.get_mut(index) else { return };
-        kept.extend(words);
-        while let (Some(first), Some(oldest)) = (kept.front().copied(), kept.get(1).copied()) {
-            if kept.len() <= self.max_words && tick.saturating_sub(oldest) <= self.max_ticks {
+        kept.words.extend(words);
+        kept.last = tick;
+        kept.forget(self.max_words, tick.saturating_sub(self.max_ticks));
+    }
+
+    /// Keeps that records were lost, among those that were not.
+    pub(crate) fn dropped(&mut self, thread: &Arc<ThreadInfo>, count: u64, tick: u64) {
+        // Nothing else in a history is padding.
+        self.keep(thread, tick, &[header(Kind::Pad, FIXED + 1, 0), tick, count]);
+    }
+
+    /// Keeps that records were overwritten before the one that comes next.
+    pub(crate) fn gap(&mut self, thread: &Arc<ThreadInfo>, tick: u64) {
+        self.keep(thread, tick, &[header(Kind::Pad, FIXED + 1, 0), tick, 0]);
+    }
+
+    /// Forgets what is too old at this tick, whether its thread still records or not.
+    pub(crate) fn forget(&mut self, now: u64) {
+        let oldest = now.saturating_sub(self.max_ticks);
+        self.threads.values_mut().for_each(|kept| kept.forget(self.max_words, oldest));
+        self.threads.retain(|_, kept| !kept.words.is_empty());
+        self.forget_ended();
+    }
+
+    /// Threads that have ended share the room of one, so that memory does not grow with every thread that ever recorded; those
+    /// that have been silent the longest go first.
+    fn forget_ended(&mut self) {
+        let ended = self.threads.iter().filter(|(_, kept)| kept.thread.has_ended());
+        let mut ended: Vec<(u64, u32, usize)> =
+            ended.map(|(index, kept)| (kept.last, *index, kept.words.len())).collect();
+        let mut words: usize = ended.iter().map(|(.., words)| *words).sum();
+        ended.sort_unstable();
+        for (_, index, len) in ended {
+            if words <= self.max_words {
                 break;
             }
-            let (_, words, _) = split_header(first);
-            kept.drain(..(words as usize).min(kept.len()));
+            words -= len;
+            self.threads.remove(&index);
         }
     }
 
     /// Hands over everything in the order of time.
-    pub(crate) fn replay(&self, mut hand_over: impl FnMut(&Arc<ThreadInfo>, &[u64])) {
+    pub(crate) fn replay(&self, mut hand_over: impl FnMut(&Arc<ThreadInfo>, Past<'_>)) {
         let mut records = Vec::new();
-        for (index, (_, kept)) in self.threads.iter().enumerate() {
+        for kept in self.threads.values() {
             let mut at = 0;
-            while let (Some(first), Some(tick)) = (kept.get(at), kept.get(at + 1)) {
+            while let (Some(first), Some(tick)) = (kept.words.get(at), kept.words.get(at + 1)) {
                 let (_, words, _) = split_header(*first);
-                records.push((*tick, index, at, words as usize));
+                records.push((*tick, kept, at, words as usize));
                 at += words as usize;
             }
         }
         records.sort_by_key(|(tick, ..)| *tick);
         let mut scratch = Vec::new();
-        for (_, index, at, words) in records {
-            let Some((thread, kept)) = self.threads.get(index) else { continue };
+        for (tick, kept, at, words) in records {
             scratch.clear();
-            scratch.extend(kept.range(at..at + words));
-            hand_over(thread, &scratch);
+            scratch.extend(kept.words.range(at..(at + words).min(kept.words.len())));
+            match scratch.as_slice() {
+                [first, _, 0] if split_header(*first).0 == Kind::Pad => hand_over(&kept.thread, Past::Gap(tick)),
+                [first, _, count] if split_header(*first).0 == Kind::Pad => {
+                    hand_over(&kept.thread, Past::Dropped(*count, tick));
+                }
+                record => hand_over(&kept.thread, Past::Record(record)),
+            }
+        }
+    }
+}
+
+impl Kept {
+    /// Forgets records beyond so many words, and those before a tick.
+    fn forget(&mut self, max_words: usize, oldest: u64) {
+        while let (Some(first), Some(tick)) = (self.words.front().copied(), self.words.get(1).copied()) {
+            if self.words.len() <= max_words && tick >= oldest {
+                break;
+            }
+            let (_, words, _) = split_header(first);
+            self.words.drain(..(words as usize).min(self.words.len()));
         }
     }
 }

@@ -18,7 +18,7 @@ pub use crate::{
 };
 use crate::{
     Config, hub,
-    site::{MAX_IDS, Registry, generation},
+    site::{MAX_IDS, Registry, generation, is_on},
     sync::{MutexGuard, lock},
 };
 
@@ -47,7 +47,7 @@ impl SiteState {
         let generation = generation();
         let answer = self.0.load(Ordering::Relaxed) ^ generation;
         match SiteId::new((answer % MAX_IDS) as u32) {
-            _ if generation == 0 => None,
+            _ if !is_on(generation) => None,
             _ if answer >> 32 != 0 => ask(Question(self)),
             id => Some((id?, (answer >> 24) as u8)),
         }
@@ -62,6 +62,10 @@ impl Question<'_> {
     /// Registers the site; the tag comes back whenever the site is looked at.
     pub fn register(self, about: &About<'_>, types: &[u8], tag: u8) -> Option<(SiteId, u8)> {
         let generation = generation();
+        // A recorder that has ended since has no answers, and this one would be taken for another's.
+        if !is_on(generation) {
+            return None;
+        }
         let id = hub::current().register(about, types, std::ptr::from_ref(self.0).addr());
         let low = id.map_or(0, |id| u64::from(id.get()) | u64::from(tag) << 24);
         self.0.0.store(generation | low, Ordering::Relaxed);

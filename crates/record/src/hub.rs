@@ -162,6 +162,7 @@ impl Hub {
     /// The ring that a forked thread brings along.
     pub(crate) fn adopt(&self, ring: &'static Ring, tid: u64, name: String, from_tick: u64) -> Lane {
         let name = Mutex::new(name);
+        ring.end_turn();
         self.add(&mut lock(&self.lanes), ring, ThreadInfo { tid, name, from_tick, ..ThreadInfo::unnamed() })
     }
 

@@ -53,5 +53,5 @@ pub use crate::{
     args::{Args, check_format},
     macros::{Format, record_log},
     site::{About, Look, Site},
-    span::{TextKind, record_event, record_event_with, record_text, record_value},
+    span::{record_bookmark, record_event, record_event_with, record_thread_name, record_value},
 };

@@ -14,7 +14,7 @@ use crate::{
     hub::{self, Hub, ThreadInfo},
     record::{FIXED, Kind, Payload, header},
     ring::Ring,
-    site::{SiteId, generation},
+    site::{SiteId, is_recording},
     stats::COUNTERS,
 };
 
@@ -32,6 +32,8 @@ pub enum Weight {
 /// Settings of the running recorder that threads look at off the fast path.
 pub(crate) struct Settings {
     pub(crate) ring_words: AtomicU64,
+    /// The newest records take the room of the oldest ones.
+    pub(crate) overwrites: AtomicBool,
     pub(crate) logs_block: AtomicBool,
     pub(crate) spans_block: AtomicBool,
     /// Ticks between two looks at the process id.
@@ -42,6 +44,7 @@ pub(crate) struct Settings {
 
 pub(crate) static SETTINGS: Settings = Settings {
     ring_words: AtomicU64::new(1 << 17),
+    overwrites: AtomicBool::new(false),
     logs_block: AtomicBool::new(true),
     spans_block: AtomicBool::new(false),
     check_ticks: AtomicU64::new(200_000),
@@ -165,7 +168,7 @@ fn make_room(words: u64, tick: u64, weight: Weight) -> Option<(&'static Ring, u6
 
 /// Gives this thread its ring now, so that its first record does not have to.
 pub fn prepare_thread() {
-    if generation() != 0 && RING.get().is_none() {
+    if is_recording() && RING.get().is_none() {
         make_room(FIXED, clock::tick(), Weight::End);
     }
 }
@@ -221,11 +224,14 @@ impl Local {
                 return Some((ring, head));
             }
             self.hub().wake();
+            if words <= len / 2 && SETTINGS.overwrites.load(Ordering::Relaxed) && patience.overwrite(ring) {
+                continue;
+            }
             if !may_block(weight) || words > len / 2 {
                 ring.dropped.fetch_add(1, Ordering::Relaxed);
                 return None;
             }
-            if generation() == 0 {
+            if !is_recording() {
                 COUNTERS.late.fetch_add(1, Ordering::Relaxed);
                 return None;
             }
@@ -287,6 +293,9 @@ impl Local {
 }
 
 fn may_block(weight: Weight) -> bool {
+    if SETTINGS.overwrites.load(Ordering::Relaxed) {
+        return false;
+    }
     match weight {
         Weight::Log => SETTINGS.logs_block.load(Ordering::Relaxed),
         Weight::Span => SETTINGS.spans_block.load(Ordering::Relaxed),
@@ -299,6 +308,18 @@ fn may_block(weight: Weight) -> bool {
 struct Patience(u32);
 
 impl Patience {
+    /// Forgets the oldest records of a ring, for a flight recorder; false if the writer has been reading them for too long, which
+    /// only a writer without a processor does.
+    fn overwrite(&mut self, ring: &Ring) -> bool {
+        if let Some(forgotten) = ring.forget(ring.len() / 8) {
+            ring.dropped.fetch_add(forgotten, Ordering::Relaxed);
+            return true;
+        }
+        self.0 += 1;
+        std::thread::yield_now();
+        self.0 < 10
+    }
+
     fn wait(&mut self) {
         if self.0 == 0 {
             COUNTERS.waits.fetch_add(1, Ordering::Relaxed);

@@ -10,7 +10,7 @@ use crate::{
     Level,
     dynamic::{Fields, MESSAGE, Place, with_fields},
     session,
-    site::generation,
+    site::{generation, is_on, is_recording},
 };
 
 /// Records what `log`'s macros say: `log::set_logger(&traceloom_record::LogBackend)`, then `log::set_max_level`.
@@ -19,11 +19,11 @@ pub struct LogBackend;
 
 impl Log for LogBackend {
     fn enabled(&self, _: &Metadata<'_>) -> bool {
-        generation() != 0
+        is_recording()
     }
 
     fn log(&self, record: &Record<'_>) {
-        if generation() == 0 {
+        if !is_on(generation()) {
             return;
         }
         let level = match record.level() {

@@ -204,15 +204,29 @@ macro_rules! value {
 /// Marks this moment with a text for people: `bookmark!("level 2 loaded")`.
 #[macro_export]
 macro_rules! bookmark {
-    ($text:expr) => {
-        $crate::record_text($crate::__site!("bookmark"), $crate::TextKind::Bookmark, &$text)
-    };
+    ($text:expr) => {{
+        if let ::core::option::Option::Some(site) = $crate::__site!("bookmark").look() {
+            $crate::record_bookmark(site, &$text);
+        }
+    }};
 }
 
 /// Names this thread; threads that were started with a name have it already.
+#[cfg(not(feature = "off"))]
 #[macro_export]
 macro_rules! thread_name {
     ($text:expr) => {
-        $crate::record_text($crate::__site!("thread"), $crate::TextKind::ThreadName, &$text)
+        $crate::record_thread_name($crate::__site!("thread"), &$text)
     };
+}
+
+/// Names this thread; compiled out by the feature `off`.
+#[cfg(feature = "off")]
+#[macro_export]
+macro_rules! thread_name {
+    ($text:expr) => {{
+        let _ = || {
+            let _ = &$text;
+        };
+    }};
 }

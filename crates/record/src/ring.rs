@@ -3,11 +3,14 @@
 //! The producer stores the words of a record relaxed and publishes them with one release store of `head`; the consumer
 //! acquires `head`, loads the words relaxed, and gives their room back with a release store of `tail`. A record never
 //! wraps: the producer fills the end of a lap with [`Kind::Pad`] instead.
+//!
+//! In a flight recorder, a producer without room forgets its oldest records itself. Then it is the consumer for a moment, so
+//! whoever consumes takes [`Ring::turn`] before.
 
 use crate::{
     clock,
-    record::{FIXED, Kind, Payload, header},
-    sync::{AtomicU64, Ordering, Padded},
+    record::{FIXED, Kind, Payload, header, split_header},
+    sync::{AtomicBool, AtomicU64, Ordering, Padded},
 };
 
 /// The producer's own numbers, on a line that the consumer never asks for; all loads and stores are relaxed.
@@ -31,8 +34,19 @@ pub struct Ring {
     head: Padded<AtomicU64>,
     /// Where the oldest record begins that was not read; the consumer's.
     tail: Padded<AtomicU64>,
+    /// Whether somebody consumes.
+    is_taken: AtomicBool,
     /// Records that found no room.
     pub(crate) dropped: AtomicU64,
+}
+
+/// The right to consume, until it is dropped.
+pub(crate) struct Turn<'a>(&'a Ring);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.0.is_taken.store(false, Ordering::Release);
+    }
 }
 
 impl Ring {
@@ -50,6 +64,7 @@ impl Ring {
             }),
             head: Padded::default(),
             tail: Padded::default(),
+            is_taken: AtomicBool::new(false),
             dropped: AtomicU64::new(0),
         }
     }
@@ -161,6 +176,33 @@ impl Ring {
         self.tail.store(tail, Ordering::Release);
     }
 
+    /// The right to consume, unless somebody has it.
+    pub(crate) fn turn(&self) -> Option<Turn<'_>> {
+        let taken = self.is_taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed);
+        // Not `then_some`: a turn that was not taken must not be ended.
+        taken.is_ok().then(|| Turn(self))
+    }
+
+    /// In a forked child, where a consumer that had its turn does not live on.
+    pub(crate) fn end_turn(&self) {
+        self.is_taken.store(false, Ordering::Release);
+    }
+
+    /// Producer: forgets at least so many words of the oldest records; gives how many records that were, or nothing if the
+    /// consumer reads just now.
+    pub(crate) fn forget(&self, words: u64) -> Option<u64> {
+        let _turn = self.turn()?;
+        let (mut at, head, mut forgotten) = (self.tail(), self.next(), 0);
+        let until = (at + words).min(head);
+        while at < until {
+            let (kind, words, _) = split_header(self.word(at));
+            forgotten += u64::from(kind != Kind::Pad);
+            at += words;
+        }
+        self.release(at);
+        Some(forgotten)
+    }
+
     /// Consumer: the word at a position.
     pub(crate) fn word(&self, position: u64) -> u64 {
         self.slots(position, 1).and_then(|slots| slots.first()).map_or(0, |slot| slot.load(Ordering::Relaxed))
@@ -231,5 +273,81 @@ mod model {
     #[should_panic(expected = "left == right")]
     fn a_relaxed_publish_would_be_noticed() {
         explore(Ordering::Relaxed);
+    }
+
+    /// A producer that overwrites, while the consumer reads one record per turn: what it reads is whole and comes in order.
+    fn explore_overwriting(takes_turns: bool) {
+        loom::model(move || {
+            let ring = Arc::new(Ring::new(4));
+            let producer = thread::spawn({
+                let ring = ring.clone();
+                move || {
+                    for number in 0..RECORDS {
+                        let head = 2 * number;
+                        if head + 2 > ring.tail() + ring.len() && ring.forget(2).is_none() {
+                            return;
+                        }
+                        let slots = ring.slots(head, 2).expect("one lap");
+                        slots[0].store(header(Kind::Event, 2, number as u32), Ordering::Relaxed);
+                        slots[1].store(number, Ordering::Relaxed);
+                        ring.go_to(head + 2);
+                        ring.publish(head + 2);
+                    }
+                }
+            });
+            let mut last = None;
+            for _ in 0..2 {
+                let turn = takes_turns.then(|| ring.turn());
+                if matches!(turn, Some(None)) {
+                    continue;
+                }
+                let tail = ring.tail();
+                if tail < ring.head() {
+                    let (kind, words, number) = split_header(ring.word(tail));
+                    assert_eq!(
+                        (kind, words, u64::from(number)),
+                        (Kind::Event, 2, ring.word(tail + 1)),
+                        "half a record"
+                    );
+                    assert!(last < Some(number));
+                    last = Some(number);
+                    ring.release(tail + 2);
+                }
+            }
+            producer.join().expect("it does not panic");
+        });
+    }
+
+    #[test]
+    fn overwriting_leaves_records_whole() {
+        explore_overwriting(true);
+    }
+
+    #[test]
+    #[should_panic]
+    fn reading_out_of_turn_would_be_noticed() {
+        explore_overwriting(false);
+    }
+}
+
+#[cfg(all(test, not(any(traceloom_loom, traceloom_shuttle))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_records_are_forgotten_whole() {
+        let ring = Ring::new(64);
+        for number in 0..10 {
+            let payload: &[u8] = b"eight b.";
+            ring.put(4 * number, [header(Kind::Value, 4, number as u32), number], 4, &payload);
+        }
+        let words = |ring: &Ring| split_header(ring.word(ring.tail())).2;
+        assert_eq!(ring.forget(9), Some(3));
+        assert_eq!((ring.tail(), words(&ring)), (12, 3));
+        let turn = ring.turn();
+        assert_eq!(ring.forget(1), None, "somebody reads");
+        drop(turn);
+        assert_eq!(ring.forget(1 << 20), Some(7));
+        assert_eq!(ring.tail(), ring.head());
     }
 }

@@ -16,7 +16,7 @@ use crate::{
     config::{Config, Listening, LogLines, ServeAt, Serving, Slot},
     hub::{self, Ask, Hub},
     local::{self, SETTINGS},
-    site::{end_generation, generation, renew_generation},
+    site::{self, end_generation, renew_generation},
     stats::COUNTERS,
     sync::lock,
     writer::Writer,
@@ -272,6 +272,7 @@ pub(crate) fn spawn(hub: &'static Hub, config: &Config) -> Result<()> {
     let timeline = Timeline::start();
     let ticks = |time: Duration| (time.as_secs_f64() * timeline.frequency() as f64) as u64;
     SETTINGS.ring_words.store((config.ring_bytes / 8) as u64, Ordering::Relaxed);
+    SETTINGS.overwrites.store(config.flight.is_some(), Ordering::Relaxed);
     SETTINGS.logs_block.store(config.logs == Policy::Block, Ordering::Relaxed);
     SETTINGS.spans_block.store(config.spans == Policy::Block, Ordering::Relaxed);
     SETTINGS.check_ticks.store(ticks(Duration::from_micros(100)), Ordering::Relaxed);
@@ -342,7 +343,7 @@ pub fn dump() -> Result<()> {
 }
 
 fn ask(ask: Ask) -> Result<()> {
-    if generation() == 0 {
+    if !site::is_recording() {
         return Err(Error::usage("no recorder is running"));
     }
     local::check_fork().ask(ask, None).map(drop).map_err(failed)
@@ -374,21 +375,23 @@ pub fn save_prof(path: impl Into<PathBuf>) -> Result<u64> {
 
 /// Flushes, but waits no longer than that; false where it did not get done.
 pub fn flush_within(time: Duration) -> bool {
-    generation() != 0 && hub::current().ask(Ask::Flush, Some(Instant::now() + time)) == Ok(true)
+    let until = Instant::now() + time;
+    // The writer of a parent does not answer its child, which gets one of its own first.
+    site::is_recording() && local::check_fork().ask(Ask::Flush, Some(until)) == Ok(true)
 }
 
 /// Turns other sites on and off from now on.
 pub fn set_filter(filter: Filter) {
-    let hub = hub::current();
+    let hub = if site::is_recording() { local::check_fork() } else { hub::current() };
     lock(&hub.registry).filter = filter;
-    if generation() != 0 {
+    if site::is_recording() {
         renew_generation();
     }
 }
 
 /// Whether a recorder is running.
 pub fn is_recording() -> bool {
-    generation() != 0
+    site::is_recording()
 }
 
 /// Whether a recorder is running that writes to this.
@@ -425,10 +428,11 @@ fn hook_panics() {
 
 fn at_panic() {
     // The writer cannot wait for itself, and whoever holds the lock may be the one that panics.
-    if generation() == 0 || thread::current().name() == Some("traceloom-record") {
+    if !site::is_recording() || thread::current().name() == Some("traceloom-record") {
         return;
     }
-    let hub = hub::current();
+    // The writer of a parent does not answer its child, which gets one of its own first.
+    let hub = local::check_fork();
     let Some(config) = hub.config.try_lock().ok().and_then(|config| config.clone()) else { return };
     if let Some(deadline) = config.panic_deadline {
         let ask = if config.flight.is_some() { Ask::Dump } else { Ask::Flush };

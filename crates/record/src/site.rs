@@ -10,7 +10,12 @@ use std::{
 
 use traceloom_cnanolog::raw::ArgType;
 
-use crate::{filter::Filter, hub, sync::Padded};
+use crate::{
+    filter::Filter,
+    hub::{self, Hub},
+    stats::COUNTERS,
+    sync::{Padded, StaticU64},
+};
 
 /// How important a log entry is.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -47,15 +52,46 @@ impl Level {
 /// The id of a site plus one.
 pub type SiteId = NonZeroU32;
 
-/// 0 while nothing records; else it changes whenever sites have to ask again whether they are on. Counts in the upper half,
-/// where a [`Site`] has it. Every record looks at it, so nothing that changes lies next to it.
+/// 0 while nothing records, [`LATE`] after a recording; else it changes whenever sites have to ask again whether they are
+/// on. Counts in the upper half, where a [`Site`] has it. Every record looks at it, so nothing that changes lies next to it.
 static GENERATION: Padded<AtomicU64> = Padded(AtomicU64::new(0));
 static NEXT_GENERATION: AtomicU32 = AtomicU32::new(1);
 
-/// Whether a recorder runs.
+/// The generation after a recording: every site is off, and calls are counted. It lies below all others and above all ids, so
+/// that no site can take it for an answer.
+const LATE: u64 = 1 << 30;
+/// Calls that are counted after a recording; then nobody counts any longer, and a call costs what it did before the start.
+const MAX_LATE: u64 = 1 << 16;
+static LATE_CALLS: AtomicU64 = AtomicU64::new(0);
+
+/// Whether a recorder runs, and which answers of sites are still good.
 #[inline(always)]
 pub(crate) fn generation() -> u64 {
     GENERATION.load(Ordering::Relaxed)
+}
+
+/// Whether a recorder runs.
+pub(crate) fn is_recording() -> bool {
+    generation() > LATE
+}
+
+/// Whether a recorder runs in this generation; if one has just ended, the call is counted.
+#[inline(always)]
+pub(crate) fn is_on(generation: u64) -> bool {
+    if generation == LATE {
+        count_late();
+    }
+    generation > LATE
+}
+
+#[cold]
+#[inline(never)]
+fn count_late() {
+    COUNTERS.late.fetch_add(1, Ordering::Relaxed);
+    if LATE_CALLS.fetch_add(1, Ordering::Relaxed) + 1 >= MAX_LATE {
+        // Unless a recorder has been started meanwhile.
+        let _ = GENERATION.compare_exchange(LATE, 0, Ordering::SeqCst, Ordering::Relaxed);
+    }
 }
 
 /// Every site asks again; recording is on.
@@ -64,9 +100,11 @@ pub(crate) fn renew_generation() {
     GENERATION.store(u64::from(next) << 32, Ordering::SeqCst);
 }
 
-/// Every site is off.
+/// Every site is off; where none was on, nothing is late.
 pub(crate) fn end_generation() {
-    GENERATION.store(0, Ordering::SeqCst);
+    LATE_CALLS.store(0, Ordering::Relaxed);
+    let to_late = |generation| (generation > LATE).then_some(LATE);
+    let _ = GENERATION.fetch_update(Ordering::SeqCst, Ordering::Relaxed, to_late);
 }
 
 /// A macro in the source code; made by the macros.
@@ -74,7 +112,7 @@ pub(crate) fn end_generation() {
 #[non_exhaustive]
 pub struct Site {
     /// The generation that asked last, above a hash of the types and the id plus one; nothing below it if the site is off.
-    state: AtomicU64,
+    state: StaticU64,
     #[doc(hidden)]
     pub about: About<'static>,
 }
@@ -98,17 +136,22 @@ impl Site {
     /// A site that has not been asked.
     #[doc(hidden)]
     pub const fn new(about: About<'static>) -> Self {
-        Self { state: AtomicU64::new(0), about }
+        Self { state: StaticU64::new(0), about }
     }
 
     /// What is known of the site, unless it is off; looked at before its arguments are.
     #[doc(hidden)]
     #[inline(always)]
     pub fn look(&'static self) -> Option<Look> {
-        let generation = generation();
-        if cfg!(feature = "off") || generation == 0 {
+        if cfg!(feature = "off") {
             return None;
         }
+        let generation = generation();
+        if is_on(generation) { self.look_in(generation) } else { None }
+    }
+
+    #[inline(always)]
+    fn look_in(&'static self, generation: u64) -> Option<Look> {
         let answer = self.state.load(Ordering::Relaxed) ^ generation;
         (answer != 0).then_some(Look { site: self, generation, answer })
     }
@@ -116,24 +159,34 @@ impl Site {
     /// The id of a site without arguments, if it is on. One comparison decides where it is on, which pays for spans.
     #[inline(always)]
     pub(crate) fn id(&'static self) -> Option<SiteId> {
-        let generation = generation();
-        let answer = self.state.load(Ordering::Relaxed) ^ generation;
         if cfg!(feature = "off") {
             return None;
         }
+        let generation = generation();
+        let answer = self.state.load(Ordering::Relaxed) ^ generation;
         if answer.wrapping_sub(1) < MAX_IDS - 1 {
             return SiteId::new(answer as u32);
         }
-        if generation == 0 || answer == 0 { None } else { self.ask(generation, &Types::NONE) }
+        if !is_on(generation) || answer == 0 { None } else { self.ask(generation, &Types::NONE) }
     }
 
     #[cold]
     #[inline(never)]
     fn ask(&self, generation: u64, types: &Types) -> Option<SiteId> {
-        let id = hub::current().register(&self.about, types.codes, std::ptr::from_ref(self).addr());
+        self.ask_of(hub::current(), generation, types)
+    }
+
+    /// Registers the site. The answer is good for the generation that was seen before: a filter that has changed since has
+    /// another one.
+    fn ask_of(&self, hub: &Hub, generation: u64, types: &Types) -> Option<SiteId> {
+        let id = hub.register(&self.about, types.codes, std::ptr::from_ref(self).addr());
+        self.keep(generation, id, types);
+        id
+    }
+
+    fn keep(&self, generation: u64, id: Option<SiteId>, types: &Types) {
         let low = id.map_or(0, |id| u64::from(id.get()) | u64::from(types.hash) << 24);
         self.state.store(generation | low, Ordering::Relaxed);
-        id
     }
 }
 
@@ -151,9 +204,18 @@ impl Look {
     /// The id, if the site is on. A generic function has one site for all its types, so these are part of the answer.
     #[inline(always)]
     pub(crate) fn id(self, types: &'static Types) -> Option<SiteId> {
+        match self.known(types) {
+            None => self.site.ask(self.generation, types),
+            known => known,
+        }
+    }
+
+    /// The id, if the site knows it.
+    #[inline(always)]
+    fn known(self, types: &Types) -> Option<SiteId> {
         match self.answer ^ u64::from(types.hash) << 24 {
             id @ 1..MAX_IDS => SiteId::new(id as u32),
-            _ => self.site.ask(self.generation, types),
+            _ => None,
         }
     }
 }
@@ -263,5 +325,108 @@ impl Registry {
         let id = SiteId::new(self.sites.len() as u32 + 1).filter(|id| u64::from(id.get()) < MAX_IDS)?;
         self.sites.push(Arc::new(site));
         Some(id)
+    }
+}
+
+/// Random schedules of calls at one site while the filter changes: `RUSTFLAGS="--cfg traceloom_shuttle"`.
+#[cfg(all(test, traceloom_shuttle))]
+mod model {
+    use shuttle::{sync::atomic::AtomicU64 as Shared, thread};
+
+    use super::*;
+    use crate::sync::lock;
+
+    /// A generic function has one site for both.
+    static TYPES: [Types; 2] = [Types::new(&[2]), Types::new(&[4, 4])];
+    const ABOUT: About<'static> = About {
+        name: "%x",
+        level: Some(Level::INFO),
+        color: None,
+        module: "model",
+        file: "model.rs",
+        line: 1,
+        pattern: "",
+    };
+
+    /// The generation that an answer is kept for.
+    #[derive(Clone, Copy)]
+    enum Keep {
+        /// The one that was seen before it was asked for.
+        Seen,
+        /// The one after that, as a careless change might have it.
+        Latest,
+    }
+
+    struct World {
+        hub: Hub,
+        generation: Shared,
+        site: &'static Site,
+    }
+
+    impl World {
+        /// What a macro does.
+        fn call(&self, types: &'static Types, keep: Keep) -> (u64, Option<SiteId>) {
+            let generation = self.generation.load(Ordering::SeqCst) << 32;
+            let Some(look) = self.site.look_in(generation) else { return (generation >> 32, None) };
+            let id = look.known(types).or_else(|| match keep {
+                Keep::Seen => self.site.ask_of(&self.hub, generation, types),
+                Keep::Latest => {
+                    let id = self.hub.register(&ABOUT, types.codes, std::ptr::from_ref(self.site).addr());
+                    self.site.keep(self.generation.load(Ordering::SeqCst) << 32, id, types);
+                    id
+                }
+            });
+            (generation >> 32, id)
+        }
+
+        /// What `set_filter` does.
+        fn set_filter(&self, filter: Filter, generation: u64) {
+            lock(&self.hub.registry).filter = filter;
+            self.generation.store(generation, Ordering::SeqCst);
+        }
+    }
+
+    fn explore(is_on: bool, keep: Keep) {
+        let check = move || {
+            let site: &'static Site = Box::leak(Box::new(Site::new(ABOUT)));
+            let world = Arc::new(World { hub: Hub::default(), generation: Shared::new(1), site });
+            let callers: Vec<_> = (0..3)
+                .map(|caller| {
+                    let world = world.clone();
+                    thread::spawn(move || {
+                        for call in 0..4 {
+                            let types = &TYPES[(caller + call) % 2];
+                            let (generation, id) = world.call(types, keep);
+                            if let Some(id) = id {
+                                let registry = lock(&world.hub.registry);
+                                let site = registry.sites.get(index_of(id.get())).expect("an id is one of a site");
+                                assert_eq!(*site.types, *types.codes, "an id stands for the types of the call");
+                            }
+                            assert!(generation != 3 || id.is_some() == is_on, "the filter of a generation decides");
+                        }
+                    })
+                })
+                .collect();
+            let (last, other) = (Filter::at(Level::INFO), Filter::at(Level::ERROR));
+            let (last, other) = if is_on { (last, other) } else { (other, last) };
+            world.set_filter(other, 2);
+            world.set_filter(last, 3);
+            callers.into_iter().for_each(|caller| caller.join().unwrap());
+            assert!(TYPES.iter().all(|types| world.call(types, keep).1.is_some() == is_on));
+            assert!(lock(&world.hub.registry).sites.len() <= TYPES.len(), "a site has one id for its types");
+        };
+        shuttle::check_random(check, 2000);
+    }
+
+    #[test]
+    fn sites_register_once_and_go_by_the_filter_of_their_generation() {
+        explore(true, Keep::Seen);
+        explore(false, Keep::Seen);
+    }
+
+    #[test]
+    #[should_panic(expected = "the filter of a generation decides")]
+    fn an_answer_that_is_kept_for_a_later_generation_would_be_noticed() {
+        explore(false, Keep::Latest);
     }
 }

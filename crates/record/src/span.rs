@@ -8,7 +8,7 @@ use std::{
 use traceloom_easyprofiler::raw::DataType;
 
 use crate::{
-    args::cut,
+    args::{count_cut, cut},
     hub::{self, Ask},
     local::{SETTINGS, Weight, name_thread, put, put_headed},
     record::{FIXED, Kind, MAX_BYTES, Payload, header},
@@ -93,30 +93,41 @@ static FLOWS: Numbers = Numbers::new();
 #[must_use = "a range ends when it is dropped"]
 pub struct Range {
     site: &'static Site,
-    number: Option<u64>,
+    /// The id that it began with, so that it ends whatever becomes of the site, and its number.
+    begun: Option<(SiteId, u64)>,
 }
 
 impl Range {
     #[doc(hidden)]
+    #[inline]
     pub fn begin(site: &'static Site) -> Self {
-        let number = RANGES.next();
-        let tick = site.id().and_then(|id| put(Kind::RangeBegin, id, Weight::Span, number));
-        Self { site, number: tick.map(|_| number) }
+        Self { site, begun: site.id().and_then(begin_range) }
     }
 
     /// This thread works on it until the guard is dropped.
     #[inline]
     pub fn enter(&self) -> SpanGuard {
-        self.number.map_or(SpanGuard::none(), |_| SpanGuard::begin(self.site))
+        self.begun.map_or(SpanGuard::none(), |_| SpanGuard::begin(self.site))
     }
 }
 
+fn begin_range(id: SiteId) -> Option<(SiteId, u64)> {
+    let number = RANGES.next();
+    put(Kind::RangeBegin, id, Weight::Span, number)?;
+    Some((id, number))
+}
+
 impl Drop for Range {
+    #[inline]
     fn drop(&mut self) {
-        if let (Some(number), Some(id)) = (self.number, self.site.id()) {
-            put(Kind::RangeEnd, id, Weight::End, number);
+        if let Some((id, number)) = self.begun {
+            end_range(id, number);
         }
     }
+}
+
+fn end_range(id: SiteId, number: u64) {
+    put(Kind::RangeEnd, id, Weight::End, number);
 }
 
 /// The number of another frame.
@@ -135,8 +146,10 @@ pub struct FrameGuard {
 impl FrameGuard {
     #[doc(hidden)]
     pub fn begin(site: Look) -> Self {
-        let number = FRAMES.next();
-        let begin = |id| Some((id, number, put(Kind::FrameBegin, id, Weight::Span, number)?));
+        let begin = |id| {
+            let number = FRAMES.next();
+            Some((id, number, put(Kind::FrameBegin, id, Weight::Span, number)?))
+        };
         Self { frame: site.id(&Types::NONE).and_then(begin), _not_send: PhantomData }
     }
 
@@ -162,10 +175,9 @@ pub struct Flow(u64);
 
 impl Flow {
     #[doc(hidden)]
+    #[inline]
     pub fn begin(site: &'static Site) -> Self {
-        let number = FLOWS.next();
-        let tick = site.id().and_then(|id| put(Kind::FlowBegin, id, Weight::Span, number));
-        Self(tick.map_or(0, |_| number))
+        site.id().map_or(Self::none(), begin_flow)
     }
 
     /// A flow that is not recorded.
@@ -175,20 +187,30 @@ impl Flow {
     }
 
     #[doc(hidden)]
+    #[inline]
     pub fn step(self, site: &'static Site) {
         self.put(Kind::FlowStep, site);
     }
 
     #[doc(hidden)]
+    #[inline]
     pub fn end(self, site: &'static Site) {
         self.put(Kind::FlowEnd, site);
     }
 
+    #[inline]
     fn put(self, kind: Kind, site: &'static Site) {
-        if let (1.., Some(id)) = (self.0, site.id()) {
+        if self.0 != 0
+            && let Some(id) = site.id()
+        {
             put(kind, id, Weight::Span, self.0);
         }
     }
+}
+
+fn begin_flow(id: SiteId) -> Flow {
+    let number = FLOWS.next();
+    Flow(put(Kind::FlowBegin, id, Weight::Span, number).map_or(0, |_| number))
 }
 
 /// Called by [`event!`](crate::event).
@@ -209,33 +231,27 @@ pub fn record_event_with(site: Look, text: &str) {
     }
 }
 
-/// Called by [`bookmark!`](crate::bookmark) and [`thread_name!`](crate::thread_name).
+/// Called by [`bookmark!`](crate::bookmark).
 #[doc(hidden)]
-pub fn record_text(site: &'static Site, kind: TextKind, text: &str) {
-    let kind = match kind {
-        TextKind::Bookmark => Kind::Bookmark,
-        TextKind::ThreadName => {
-            name_thread(text);
-            Kind::ThreadName
-        }
-    };
-    if let Some(id) = site.id() {
-        put(kind, id, Weight::Span, cut(text.as_bytes()));
+pub fn record_bookmark(site: Look, text: &str) {
+    if let Some(id) = site.id(&Types::NONE) {
+        put(Kind::Bookmark, id, Weight::Span, cut(text.as_bytes()));
     }
 }
 
-/// What a text is.
+/// Called by [`thread_name!`](crate::thread_name), also while nothing records.
 #[doc(hidden)]
-#[derive(Clone, Copy, Debug)]
-pub enum TextKind {
-    Bookmark,
-    ThreadName,
+pub fn record_thread_name(site: &'static Site, text: &str) {
+    name_thread(text);
+    if let Some(id) = site.id() {
+        put(Kind::ThreadName, id, Weight::Span, cut(text.as_bytes()));
+    }
 }
 
-/// A type that [`value!`](crate::value) records: numbers, bool, char, text, and arrays of numbers.
+/// A type that [`value!`](crate::value) records: numbers, bool, char, text, and arrays of all but text.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be recorded as a value",
-    note = "numbers, bool, char, str, and arrays and slices of numbers can"
+    note = "numbers, bool, char, str, and arrays and slices of numbers, bool and char can"
 )]
 pub trait Value {
     #[doc(hidden)]
@@ -243,18 +259,21 @@ pub trait Value {
 }
 
 macro_rules! values {
-    ($($type:ty, $code:ident;)*) => {
+    ($($type:ty, $code:ident, $value:ident => $bytes:expr;)*) => {
         $(
             impl Value for $type {
                 #[inline(always)]
                 fn with<R>(&self, hand_over: impl FnOnce(u8, bool, &[u8]) -> R) -> R {
-                    hand_over(DataType::$code.0, false, &self.to_le_bytes())
+                    let $value = *self;
+                    hand_over(DataType::$code.0, false, &$bytes)
                 }
             }
 
             impl Value for [$type] {
                 fn with<R>(&self, hand_over: impl FnOnce(u8, bool, &[u8]) -> R) -> R {
-                    let bytes: Vec<u8> = self.iter().flat_map(|element| element.to_le_bytes()).collect();
+                    let stored = |$value: $type| $bytes;
+                    let size = size_of_val(&stored(<$type>::default()));
+                    let bytes: Vec<u8> = cut_elements(self, size).iter().flat_map(|element| stored(*element)).collect();
                     hand_over(DataType::$code.0, true, &bytes)
                 }
             }
@@ -274,40 +293,47 @@ macro_rules! values {
     };
 }
 values! {
-    i8, INT8;
-    u8, UINT8;
-    i16, INT16;
-    u16, UINT16;
-    i32, INT32;
-    u32, UINT32;
-    i64, INT64;
-    u64, UINT64;
-    f32, FLOAT;
-    f64, DOUBLE;
+    bool, BOOL, value => [u8::from(value)];
+    // The format has one byte for a character.
+    char, CHAR, value => [if value.is_ascii() { value as u8 } else { b'?' }];
+    i8, INT8, value => value.to_le_bytes();
+    u8, UINT8, value => value.to_le_bytes();
+    i16, INT16, value => value.to_le_bytes();
+    u16, UINT16, value => value.to_le_bytes();
+    i32, INT32, value => value.to_le_bytes();
+    u32, UINT32, value => value.to_le_bytes();
+    i64, INT64, value => value.to_le_bytes();
+    u64, UINT64, value => value.to_le_bytes();
+    isize, INT64, value => (value as i64).to_le_bytes();
+    usize, UINT64, value => (value as u64).to_le_bytes();
+    f32, FLOAT, value => value.to_le_bytes();
+    f64, DOUBLE, value => value.to_le_bytes();
 }
 
-macro_rules! other_values {
-    ($($type:ty, $value:ident => ($code:ident, $is_array:expr, $bytes:expr);)*) => {
+/// As many elements as a record holds; counted if that is not all.
+fn cut_elements<T>(elements: &[T], size: usize) -> &[T] {
+    match elements.get(..MAX_BYTES / size) {
+        Some(kept) if kept.len() < elements.len() => {
+            count_cut();
+            kept
+        }
+        _ => elements,
+    }
+}
+
+macro_rules! text_values {
+    ($($type:ty),*) => {
         $(
             impl Value for $type {
                 #[inline(always)]
                 fn with<R>(&self, hand_over: impl FnOnce(u8, bool, &[u8]) -> R) -> R {
-                    let $value = self;
-                    hand_over(DataType::$code.0, $is_array, $bytes)
+                    hand_over(DataType::STRING.0, true, cut(self.as_bytes()))
                 }
             }
         )*
     };
 }
-other_values! {
-    bool, value => (BOOL, false, &[u8::from(*value)]);
-    // The format has one byte for a character.
-    char, value => (CHAR, false, &[if value.is_ascii() { *value as u8 } else { b'?' }]);
-    usize, value => (UINT64, false, &(*value as u64).to_le_bytes());
-    isize, value => (INT64, false, &(*value as i64).to_le_bytes());
-    str, value => (STRING, true, value.as_bytes());
-    String, value => (STRING, true, value.as_bytes());
-}
+text_values!(str, String);
 
 impl<T: Value + ?Sized> Value for &T {
     #[inline(always)]
@@ -322,8 +348,6 @@ impl<T: Value + ?Sized> Value for &T {
 pub fn record_value<V: Value + ?Sized>(site: Look, value: &V) {
     if let Some(id) = site.id(&Types::NONE) {
         value.with(|code, is_array, bytes| {
-            // Elements have one, two, four or eight bytes, so that none is cut in two.
-            let bytes = if code == DataType::STRING.0 { cut(bytes) } else { bytes.get(..MAX_BYTES).unwrap_or(bytes) };
             put(Kind::Value, id, Weight::Span, (describe(code, is_array, 0), bytes));
         });
     }

@@ -37,11 +37,11 @@ pub(crate) static COUNTERS: Padded<Counters> = Padded(Counters {
 pub struct Stats {
     /// Records that reached the writer.
     pub records: u64,
-    /// Records that found no room in their ring.
+    /// Records that found no room in their ring, or that a flight recorder overwrote there.
     pub dropped: u64,
-    /// Calls after the recorder was stopped, or in a thread that has ended.
+    /// Calls after the recorder was stopped, the first 65 536 of them, or in a thread that has ended.
     pub late: u64,
-    /// Texts that were longer than a record can be.
+    /// Texts and arrays that were longer than a record can be.
     pub cut: u64,
     /// Times that a thread had to wait for room.
     pub waits: u64,

@@ -1,16 +1,22 @@
 //! The primitives that the ring and the hub are made of, so that a model checker can take their place.
 
 #[cfg(traceloom_loom)]
-pub(crate) use loom::sync::atomic::{AtomicU64, Ordering};
+pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 #[cfg(traceloom_shuttle)]
 pub(crate) use shuttle::sync::{
     Condvar, Mutex, MutexGuard,
-    atomic::{AtomicU64, Ordering},
+    atomic::{AtomicBool, AtomicU64, Ordering},
 };
 #[cfg(not(any(traceloom_loom, traceloom_shuttle)))]
-pub(crate) use std::sync::atomic::{AtomicU64, Ordering};
+pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 #[cfg(not(traceloom_shuttle))]
 pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
+
+/// The words of statics; loom's cannot be made at compile time.
+#[cfg(traceloom_shuttle)]
+pub(crate) use shuttle::sync::atomic::AtomicU64 as StaticU64;
+#[cfg(not(traceloom_shuttle))]
+pub(crate) use std::sync::atomic::AtomicU64 as StaticU64;
 
 use std::{ops::Deref, sync::PoisonError};
 

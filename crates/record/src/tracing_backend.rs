@@ -23,7 +23,7 @@ use crate::{
     dynamic::{Fields, NewSite, Place, ask, hash_address, known, with_fields},
     local::{Weight, put_headed, try_put},
     record::{FIXED, Kind, header},
-    site::{SiteId, generation},
+    site::{SiteId, generation, is_on, is_recording},
 };
 
 /// Records what `tracing` says and nothing else; cheaper than [`RecordLayer`], because spans need no registry.
@@ -83,7 +83,7 @@ impl Subscriber for RecordSubscriber {
     }
 
     fn enabled(&self, _: &Metadata<'_>) -> bool {
-        generation() != 0
+        is_recording()
     }
 
     fn new_span(&self, attributes: &Attributes<'_>) -> Id {
@@ -168,7 +168,7 @@ fn enter(site: SiteId, span: &Id) {
 #[cold]
 #[inline(never)]
 fn enter_slowly(begin: u64, span: &Id) {
-    if generation() == 0 || !put_headed(begin, Weight::Span, ()) {
+    if !is_recording() || !put_headed(begin, Weight::Span, ()) {
         drop_span(span);
     }
 }
@@ -255,7 +255,7 @@ fn place<'a>(metadata: &'a Metadata<'_>) -> Place<'a> {
 
 /// Fields of an event or a span as a log entry; a span without any says nothing.
 fn put_fields(metadata: StaticMetadata, visit: impl FnOnce(&mut Fields)) {
-    if generation() == 0 {
+    if !is_on(generation()) {
         return;
     }
     with_fields(|fields| {

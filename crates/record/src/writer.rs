@@ -11,10 +11,11 @@ use crate::{
     clock::{self, Reading, Timeline},
     config::{Config, Slot},
     crash,
-    flight::History,
-    hub::{Ask, Hub, Lane, ThreadInfo},
+    flight::{History, Past},
+    hub::{Ask, Hub, Lane},
     local,
     record::{FIXED, Kind, Words, split_header},
+    ring::Turn,
     sinks::{self, Rec, Sink},
     site::{SiteInfo, end_generation, index_of},
     stats::COUNTERS,
@@ -40,6 +41,8 @@ struct Inlet {
     next: Option<u64>,
     /// Drops that the sinks have been told.
     dropped: u64,
+    /// Records before the next one were overwritten.
+    has_gap: bool,
 }
 
 pub(crate) struct Writer {
@@ -82,6 +85,7 @@ impl Writer {
         };
         writer.look_for_lanes();
         for inlet in &mut writer.inlets {
+            let _turn = inlet.take_turn();
             // A forked child goes on with the ring of its parent; ticks tell what is whose.
             if inlet.lane.thread.from_tick == 0 {
                 inlet.at = inlet.lane.ring.head();
@@ -201,6 +205,9 @@ impl Writer {
             self.take_reading();
             let timeline = self.timeline;
             self.sinks.iter_mut().for_each(|(_, sink)| sink.tick(&timeline));
+            if let Some(history) = &mut self.history {
+                history.forget(clock::tick());
+            }
         }
     }
 
@@ -238,20 +245,24 @@ impl Writer {
         for lane in lanes {
             if !self.inlets.iter().any(|inlet| Arc::ptr_eq(&lane.thread, &inlet.lane.thread)) {
                 let at = lane.ring.tail();
-                self.inlets.push(Inlet { lane, at, head: at, next: None, dropped: 0 });
+                self.inlets.push(Inlet { lane, at, head: at, next: None, dropped: 0, has_gap: false });
             }
         }
     }
 
     /// Hands over what is not younger than `horizon`, the oldest first; gives how many records there were.
     pub(crate) fn pass(&mut self, horizon: u64) -> u64 {
+        // Before the lanes and the heads are looked at: what they do not show is younger, unless a thread needs more than half
+        // of the window from the clock to its ring.
+        let known_until = clock::tick().saturating_sub(self.window_ticks / 2);
         self.look_for_lanes();
         self.recycle();
         // Every look at a head takes its cache line from the thread that records: none before the next record is due.
         if horizon >= self.known_until {
-            self.known_until = clock::tick().saturating_sub(self.window_ticks / 2);
+            self.known_until = known_until;
             for inlet in &mut self.inlets {
                 inlet.head = inlet.lane.ring.head();
+                let _turn = self.history.is_some().then(|| inlet.take_turn());
                 inlet.look();
             }
         }
@@ -281,7 +292,9 @@ impl Writer {
     fn pour(&mut self, index: usize, until: u64) -> u64 {
         let mut moved = 0;
         let Some(inlet) = self.inlets.get_mut(index) else { return 0 };
-        let batch = inlet.lane.ring.len() / 8;
+        let ring = inlet.lane.ring;
+        let _turn = self.history.is_some().then(|| inlet.take_turn());
+        let batch = ring.len() / 8;
         let mut released = inlet.at;
         while let Some(tick) = inlet.next.filter(|tick| *tick <= until) {
             let (kind, words, site) = split_header(inlet.lane.ring.word(inlet.at));
@@ -295,7 +308,12 @@ impl Writer {
                 }
                 let payload = Words(self.words.get(FIXED as usize..).unwrap_or_default());
                 match (&mut self.history, self.sites.get(index)) {
-                    (Some(history), _) => history.keep(&inlet.lane.thread, tick, &self.words),
+                    (Some(history), _) => {
+                        if std::mem::take(&mut inlet.has_gap) {
+                            history.gap(&inlet.lane.thread, tick);
+                        }
+                        history.keep(&inlet.lane.thread, tick, &self.words);
+                    }
                     (None, Some(info)) => {
                         let rec = Rec {
                             kind,
@@ -330,6 +348,9 @@ impl Writer {
             COUNTERS.dropped.fetch_add(new, Ordering::Relaxed);
             let tick = clock::tick();
             self.sinks.iter_mut().for_each(|(_, sink)| sink.dropped(&inlet.lane.thread, new, tick));
+            if let Some(history) = &mut self.history {
+                history.dropped(&inlet.lane.thread, new, tick);
+            }
         }
     }
 
@@ -350,12 +371,20 @@ impl Writer {
     /// Writes what the flight recorder holds, in files of their own.
     fn dump(&mut self) -> Result<()> {
         self.take_reading();
-        let Some(history) = &self.history else { return Ok(()) };
+        let Some(history) = &mut self.history else { return Ok(()) };
+        history.forget(clock::tick());
         self.dumps += 1;
         let config = self.config.with_part(&format!("dump-{}", self.dumps));
         let mut sinks = sinks::open(&config, &self.timeline)?;
         self.sites = lock(&self.hub.registry).sites.clone();
-        history.replay(|thread: &Arc<ThreadInfo>, words: &[u64]| {
+        history.replay(|thread, past| {
+            let words = match past {
+                Past::Record(words) => words,
+                Past::Dropped(count, tick) => {
+                    return sinks.iter_mut().for_each(|(_, sink)| sink.dropped(thread, count, tick));
+                }
+                Past::Gap(tick) => return sinks.iter_mut().for_each(|(_, sink)| sink.gap(thread, tick)),
+            };
             let [first, tick, payload @ ..] = words else { return };
             let (kind, _, id) = split_header(*first);
             let index = index_of(id);
@@ -370,6 +399,22 @@ impl Writer {
 }
 
 impl Inlet {
+    /// The right to read, which a thread that overwrites its own records takes for a moment; what it has forgotten is skipped.
+    fn take_turn(&mut self) -> Turn<'static> {
+        let ring = self.lane.ring;
+        let turn = loop {
+            if let Some(turn) = ring.turn() {
+                break turn;
+            }
+            std::thread::yield_now();
+        };
+        if self.at < ring.tail() {
+            (self.at, self.has_gap) = (ring.tail(), true);
+            self.look();
+        }
+        turn
+    }
+
     /// Finds the next record that is no padding.
     fn look(&mut self) {
         while self.at < self.head {

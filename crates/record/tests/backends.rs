@@ -2,10 +2,11 @@
 
 mod common;
 
-use std::fs::File;
+use std::{fs::File, path::Path};
 
 use common::{Recording, lines, messages};
 use log::kv::ToValue;
+use traceloom_cnanolog::{Record, raw::ArgType};
 use traceloom_core::{Options, Records, Source};
 use traceloom_easyprofiler as prof;
 use traceloom_record::{LogBackend, RecordLayer, RecordSubscriber, Recorder};
@@ -17,6 +18,19 @@ fn work() {
     span.record("late", 5i64);
     tracing::warn!(size = 7i64, ratio = 0.5, ok = true, name = "x", odd = ?Some(1), "hello {}", "world");
     tracing::debug_span!("inner").in_scope(|| tracing::error!("inside"));
+}
+
+/// Formats and the types of their arguments, as the file declares them.
+fn dictionary(path: &Path) -> Vec<(String, Vec<ArgType>)> {
+    let source = Source::file(File::open(path).unwrap());
+    let mut reader = traceloom_cnanolog::open(source, &Options::strict()).unwrap();
+    let mut sites = Vec::new();
+    while let Some(located) = reader.next().unwrap() {
+        if let Record::Site(site) = located.record {
+            sites.push((String::from_utf8(site.format.to_vec()).unwrap(), site.stored_types().collect()));
+        }
+    }
+    sites
 }
 
 fn check(recording: &Recording, subscriber: impl tracing::Subscriber + Send + Sync) {
@@ -31,6 +45,15 @@ fn check(recording: &Recording, subscriber: impl tracing::Subscriber + Send + Sy
         "ERROR inside",
     ];
     assert_eq!(lines(&log), expected.repeat(2));
+    let (int, count, flag) = (ArgType::INT64, ArgType::UINT64, ArgType::INT32);
+    let (real, text) = (ArgType::DOUBLE, ArgType::STRING);
+    let types = [
+        ("user=%s tries=%u", vec![text, count]),
+        ("late=%d", vec![int]),
+        ("%s size=%d ratio=%g ok=%d name=%s odd=%s", vec![text, int, real, flag, text, text]),
+        ("%s", vec![text]),
+    ];
+    assert_eq!(dictionary(&log), types.map(|(format, types)| (format.to_owned(), types)));
     let mut reader = prof::open(Source::file(File::open(&profile).unwrap()), &Options::default()).unwrap();
     let (mut names, mut blocks) = (Vec::new(), Vec::new());
     while let Some(located) = reader.next().unwrap() {
@@ -109,4 +132,6 @@ fn log_records_bring_typed_key_values() {
     guard.close().unwrap();
     let tail = "user=ann tries=3 ratio=0.5 ok=1";
     assert_eq!(messages(&path), [format!("login failed {tail}"), format!("login 100% {tail}")]);
+    let types = vec![ArgType::STRING, ArgType::STRING, ArgType::INT64, ArgType::DOUBLE, ArgType::INT32];
+    assert_eq!(dictionary(&path), [("%s user=%s tries=%d ratio=%g ok=%d".to_owned(), types)]);
 }

@@ -3,14 +3,21 @@
 mod common;
 
 use std::{
-    fs,
-    io::{BufRead, BufReader},
+    fs::{self, File},
+    io::{BufRead, BufReader, Read},
+    path::Path,
     process::{Command, Stdio},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use common::{Recording, example, lines, messages};
-use traceloom_record::{Flight, Recorder, flush, info, stats};
+use traceloom_core::{Options, Records, Source};
+use traceloom_easyprofiler as prof;
+use traceloom_record::{
+    Flight, LogBackend, LogLines, RecordSubscriber, Recorder, bookmark, event, flow, flush, frame, info, range, span,
+    stats, value,
+};
+use traceloom_wtf as wtf;
 
 #[test]
 fn every_flushed_entry_survives_a_kill() {
@@ -98,6 +105,69 @@ fn a_flight_recorder_forgets_what_is_old() {
 }
 
 #[test]
+fn a_flight_recorder_forgets_what_an_idle_thread_did_long_ago() {
+    let recording = Recording::new();
+    let flight = Flight { bytes: 1 << 20, age: Some(Duration::from_millis(50)) };
+    let guard = Recorder::new().clog(recording.path("idle.clog")).flight(flight).start().unwrap();
+    let (wake, rest) = std::sync::mpsc::channel::<()>();
+    let idle = std::thread::spawn(move || {
+        info!("old");
+        let _ = rest.recv();
+    });
+    std::thread::spawn(|| info!("old, and the thread has ended")).join().unwrap();
+    std::thread::sleep(Duration::from_millis(120));
+    info!("new");
+    traceloom_record::dump().unwrap();
+    drop(wake);
+    idle.join().unwrap();
+    drop(guard);
+    assert_eq!(messages(&recording.path("idle.dump-1.clog")), ["new"]);
+}
+
+#[test]
+fn threads_that_have_ended_share_the_room_of_one() {
+    const EACH: usize = 100;
+    let recording = Recording::new();
+    // An entry with two arguments has four words.
+    let flight = Flight { bytes: EACH * 4 * 8, age: None };
+    let guard = Recorder::new().clog(recording.path("many.clog")).flight(flight).start().unwrap();
+    for thread in 0..50 {
+        let work = move || (0..EACH).for_each(|number| info!("%d %u", thread, number));
+        std::thread::spawn(work).join().unwrap();
+    }
+    (0..EACH).for_each(|number| info!("%s %u", "main", number));
+    traceloom_record::dump().unwrap();
+    drop(guard);
+    let dumped = messages(&recording.path("many.dump-1.clog"));
+    let of = |thread: &str| dumped.iter().filter(|message| message.starts_with(&format!("{thread} "))).count();
+    // A text takes one word more.
+    assert_eq!((of("49"), of("main"), dumped.len()), (EACH, EACH * 4 / 5, EACH + EACH * 4 / 5));
+}
+
+#[test]
+fn a_flight_recorder_overwrites_and_never_waits() {
+    const ENTRIES: u64 = 100_000;
+    let recording = Recording::new();
+    let flight = Flight { bytes: 64 << 20, age: None };
+    let guard = Recorder::new().clog(recording.path("full.clog")).flight(flight).ring_bytes(4 << 10).start().unwrap();
+    (0..ENTRIES).for_each(|number| info!("number %u", number));
+    std::thread::sleep(Duration::from_millis(50));
+    info!("number %u", ENTRIES);
+    traceloom_record::dump().unwrap();
+    let seen = stats();
+    drop(guard);
+    assert_eq!((seen.waits, seen.records + seen.dropped), (0, ENTRIES + 1), "{seen:?}");
+    assert!(seen.dropped > 0, "the ring is far too small: {seen:?}");
+    let dumped = messages(&recording.path("full.dump-1.clog"));
+    let told = dumped.iter().filter_map(|message| message.split_once(" records dropped on thread "));
+    assert_eq!(told.map(|(count, _)| count.parse::<u64>().unwrap()).sum::<u64>(), seen.dropped);
+    let numbers = dumped.iter().filter_map(|message| message.strip_prefix("number "));
+    let numbers: Vec<u64> = numbers.map(|number| number.parse().unwrap()).collect();
+    assert_eq!((numbers.len() as u64, numbers.last()), (seen.records, Some(&ENTRIES)));
+    assert!(numbers.is_sorted());
+}
+
+#[test]
 fn a_slow_frame_makes_the_flight_recorder_write() {
     let recording = Recording::new();
     let flight = Flight { bytes: 1 << 20, age: None };
@@ -151,7 +221,43 @@ fn late_calls_are_counted_and_harmless() {
     guard.close().unwrap();
     let kept = messages(&path).len() as u64;
     assert_eq!(kept + stats().late, 2, "{:?}", stats());
-    info!("after the end");
+}
+
+#[test]
+fn calls_after_the_end_are_counted_and_do_not_look_at_their_arguments() {
+    let recording = Recording::new();
+    let never = || -> i32 { panic!("nobody records") };
+    let work = || {
+        info!("%d", never());
+        value!("value", never());
+        event!("event");
+        drop(span!("span"));
+        drop(span!("span", text: never().to_string()));
+        drop(frame!("frame"));
+        drop(range!("range"));
+        flow!("flow");
+        bookmark!(never().to_string());
+        tracing::subscriber::with_default(RecordSubscriber, || {
+            tracing::info_span!("span").in_scope(|| tracing::info!("event"));
+        });
+        log::Log::log(&LogBackend, &log::Record::builder().args(format_args!("log")).build());
+        12
+    };
+    work();
+    Recorder::new().clog(recording.path("late.clog")).start().unwrap().close().unwrap();
+    assert_eq!(stats().late, 0, "what came before the start is not late");
+    let calls = work();
+    assert_eq!(stats().late, calls);
+    assert_eq!(work() + calls, stats().late);
+    // Only so many: a program that stops its recorder does not pay for that for ever.
+    (0..100_000).for_each(|_| drop(span!("span")));
+    assert_eq!(stats().late, 1 << 16);
+    let guard = Recorder::new().clog(recording.path("again.clog")).start().unwrap();
+    info!("again");
+    guard.close().unwrap();
+    assert_eq!((messages(&recording.path("again.clog")), stats().late), (vec!["again".to_owned()], 0));
+    info!("%d", never());
+    assert_eq!(stats().late, 1);
 }
 
 #[test]
@@ -182,15 +288,108 @@ fn the_log_of_a_killed_process_is_not_overwritten() {
     assert!(messages(&kept).iter().any(|message| message == "entry 0"));
 }
 
+/// Runs the program that forks; gives the id of its child and how long that lived.
+fn fork(path: &Path, end: Option<&str>) -> (String, Duration) {
+    let output = Command::new(example("forker")).arg(path).args(end).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let told = String::from_utf8(output.stdout).unwrap();
+    let (child, lived) = told.trim().split_once(' ').unwrap();
+    (child.to_owned(), Duration::from_millis(lived.parse().unwrap()))
+}
+
 #[test]
 fn a_forked_child_writes_a_file_of_its_own() {
     let recording = Recording::new();
     let path = recording.path("fork.clog");
-    let output = Command::new(example("forker")).arg(&path).output().unwrap();
-    assert!(output.status.success(), "{output:?}");
-    let child = String::from_utf8(output.stdout).unwrap();
+    let (child, _) = fork(&path, None);
     let of_parent: Vec<String> = messages(&path).into_iter().filter(|message| message != "busy").collect();
     assert_eq!(of_parent, ["before", "after"]);
-    let of_child = messages(&recording.path(&format!("fork.{}.clog", child.trim())));
+    let of_child = messages(&recording.path(&format!("fork.{child}.clog")));
     assert_eq!(of_child, (0..1000).map(|number| format!("child {number}")).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_forked_child_writes_a_profile_of_its_own() {
+    let recording = Recording::new();
+    let path = recording.path("fork.prof");
+    let (child, _) = fork(&path, None);
+    let spans = |path: &Path| {
+        let mut reader = prof::open(Source::file(File::open(path).unwrap()), &Options::strict()).unwrap();
+        let (mut names, mut spans) = (Vec::new(), Vec::new());
+        while let Some(located) = reader.next().unwrap() {
+            match located.record {
+                prof::Record::Descriptor(descriptor) => names.push(descriptor.name.text.to_vec()),
+                prof::Record::Block(block) if block.begin < block.end => {
+                    spans.push(String::from_utf8(names[block.descriptor as usize].clone()).unwrap());
+                }
+                _ => {}
+            }
+        }
+        spans
+    };
+    assert_eq!(spans(&path), ["span of the parent"; 2]);
+    let of_child = spans(&recording.path(&format!("fork.{child}.prof")));
+    assert_eq!(of_child, vec!["span of the child"; 1000]);
+}
+
+#[test]
+fn a_forked_child_writes_a_trace_of_its_own() {
+    let recording = Recording::new();
+    let path = recording.path("fork.wtf-trace");
+    let (child, _) = fork(&path, None);
+    let count = |path: &Path| {
+        let mut reader = wtf::open(Source::file(File::open(path).unwrap()), &Options::strict()).unwrap();
+        let (mut parent, mut child, mut ends) = (0, 0, 0);
+        while let Some(located) = reader.next().unwrap() {
+            let wtf::Record::Event(event) = located.record else { continue };
+            match &*event.name() {
+                "span_of_the_parent" => parent += 1,
+                "span_of_the_child" => child += 1,
+                "wtf.scope#leave" => ends += 1,
+                _ => {}
+            }
+        }
+        (parent, child, ends)
+    };
+    assert_eq!(count(&path), (2, 0, 2));
+    assert_eq!(count(&recording.path(&format!("fork.{child}.wtf-trace"))), (0, 1000, 1000));
+}
+
+#[test]
+fn a_child_that_panics_before_it_records_waits_for_nobody() {
+    let recording = Recording::new();
+    let path = recording.path("fork.clog");
+    let (child, lived) = fork(&path, Some("panic"));
+    // Its parent's writer would not answer it: both deadlines are 20 s.
+    assert!(lived < Duration::from_secs(15), "{lived:?}");
+    assert_eq!(messages(&recording.path(&format!("fork.{child}.clog"))), Vec::<String>::new());
+    assert!(messages(&path).iter().any(|message| message == "after"));
+}
+
+#[test]
+fn a_panic_waits_no_longer_than_its_deadline() {
+    const DEADLINE: Duration = Duration::from_millis(200);
+    let recording = Recording::new();
+    let path = recording.path("pipe");
+    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    // Nobody reads it, so the writer stands still once it is full.
+    let mut pipe = File::options().read(true).write(true).open(&path).unwrap();
+    let lines = LogLines { path, pattern: "%m".to_owned(), zone: |_| 0 };
+    let guard = Recorder::new().lines(lines).panic_deadline(Some(DEADLINE)).start().unwrap();
+    (0..20_000).for_each(|number| info!("number %d", number));
+    info!("the end");
+    let started = Instant::now();
+    assert!(std::panic::catch_unwind(|| panic!("expected by this test")).is_err());
+    let waited = started.elapsed();
+    assert!((DEADLINE..Duration::from_secs(10)).contains(&waited), "{waited:?}");
+    let reader = std::thread::spawn(move || {
+        let (mut text, mut bytes) = (Vec::new(), [0; 4096]);
+        while !text.ends_with(b"the end\n") {
+            let count = pipe.read(&mut bytes).unwrap();
+            text.extend_from_slice(&bytes[..count]);
+        }
+        text.iter().filter(|byte| **byte == b'\n').count()
+    });
+    guard.close().unwrap();
+    assert_eq!(reader.join().unwrap(), 20_001, "nothing is lost by waiting no longer");
 }

@@ -5,10 +5,14 @@
 mod common;
 
 use common::{Recording, messages};
-use traceloom_record::{Recorder, event, info, span, stats, value};
+use traceloom_record::{Recorder, bookmark, event, flow, frame, info, range, span, stats, thread_name, value};
 
 fn never() -> i32 {
     panic!("an argument was evaluated");
+}
+
+fn never_text() -> &'static str {
+    panic!("a text was evaluated");
 }
 
 #[test]
@@ -19,10 +23,22 @@ fn nothing_is_recorded_and_no_argument_is_evaluated() {
     info!("%d", never());
     {
         let _span = span!("span");
+        let _with_text = span!("span", text: never_text());
+        let _frame = frame!("frame");
+        let range = range!("range");
+        let _entered = range.enter();
+        let flow = flow!("flow");
+        flow!(flow, "step");
+        flow!(end flow, "end");
         event!("event");
+        event!("event", text: never_text());
         value!("value", never());
+        bookmark!(never_text());
+        thread_name!(never_text());
+        assert_eq!(flow, flow!("another flow"), "flows are not numbered");
     }
     guard.close().unwrap();
     assert_eq!(messages(&path), Vec::<String>::new());
-    assert_eq!((stats().records, stats().dropped), (0, 0));
+    info!("%d", never());
+    assert_eq!((stats().records, stats().dropped, stats().late), (0, 0, 0));
 }

@@ -7,7 +7,9 @@ use std::{fs::File, path::Path};
 use common::Recording;
 use traceloom_core::{Codec, Options, Records, Source};
 use traceloom_easyprofiler as prof;
-use traceloom_record::{Policy, Recorder, bookmark, event, flow, frame, info, range, span, stats, thread_name, value};
+use traceloom_record::{
+    Filter, Flight, Policy, Recorder, bookmark, event, flow, frame, info, range, span, stats, thread_name, value,
+};
 use traceloom_wtf as wtf;
 
 fn play() {
@@ -215,4 +217,199 @@ fn spans_deeper_than_readers_take_are_left_out_and_counted() {
     guard.close().unwrap();
     check::<prof::EasyProfiler>(&path);
     assert_eq!(stats().lost, 401 - 254);
+}
+
+#[test]
+fn values_keep_their_types() {
+    use prof::raw::DataType as Type;
+    macro_rules! record {
+        ($($value:expr),*) => {{ $(value!("one", $value);)* }};
+    }
+    let recording = Recording::new();
+    let (path, trace) = (recording.path("values.prof"), recording.path("values.wtf-trace"));
+    let guard = Recorder::new().prof(&path).wtf_trace(&trace).start().unwrap();
+    record!(true, 'x', -1i8, 2u8, -3i16, 4u16, -5i32, 6u32, -7i64, 8u64, -9isize, 10usize, 0.5f32, 0.25f64, "text");
+    record!([true, false], ['a', 'é'], [-1i8], [2u8], [-3i16], [4u16], [-5i32], [6u32], [-7i64], [8u64]);
+    record!([-9isize, 1], vec![10usize], [0.5f32].as_slice(), vec![0.25f64, f64::MIN], String::from("owned"));
+    guard.close().unwrap();
+    let mut reader = prof::open(Source::file(File::open(&path).unwrap()), &Options::strict()).unwrap();
+    let mut found = Vec::new();
+    while let Some(located) = reader.next().unwrap() {
+        if let prof::Record::Value(value) = located.record {
+            let shown = match value.elements() {
+                Some(elements) if value.data_type != Type::STRING => format!("{:?}", elements.collect::<Vec<_>>()),
+                _ => String::from_utf8_lossy(value.data).into_owned(),
+            };
+            found.push((value.data_type, value.is_array == 1, shown));
+        }
+    }
+    let scalars = [
+        (Type::BOOL, "[Bool(true)]"),
+        (Type::CHAR, "[Signed(120)]"),
+        (Type::INT8, "[Signed(-1)]"),
+        (Type::UINT8, "[Unsigned(2)]"),
+        (Type::INT16, "[Signed(-3)]"),
+        (Type::UINT16, "[Unsigned(4)]"),
+        (Type::INT32, "[Signed(-5)]"),
+        (Type::UINT32, "[Unsigned(6)]"),
+        (Type::INT64, "[Signed(-7)]"),
+        (Type::UINT64, "[Unsigned(8)]"),
+        (Type::INT64, "[Signed(-9)]"),
+        (Type::UINT64, "[Unsigned(10)]"),
+        (Type::FLOAT, "[Float(0.5)]"),
+        (Type::DOUBLE, "[Double(0.25)]"),
+    ];
+    let arrays = [
+        (Type::STRING, "text\0"),
+        (Type::BOOL, "[Bool(true), Bool(false)]"),
+        (Type::CHAR, "[Signed(97), Signed(63)]"),
+        (Type::INT8, "[Signed(-1)]"),
+        (Type::UINT8, "[Unsigned(2)]"),
+        (Type::INT16, "[Signed(-3)]"),
+        (Type::UINT16, "[Unsigned(4)]"),
+        (Type::INT32, "[Signed(-5)]"),
+        (Type::UINT32, "[Unsigned(6)]"),
+        (Type::INT64, "[Signed(-7)]"),
+        (Type::UINT64, "[Unsigned(8)]"),
+        (Type::INT64, "[Signed(-9), Signed(1)]"),
+        (Type::UINT64, "[Unsigned(10)]"),
+        (Type::FLOAT, "[Float(0.5)]"),
+        (Type::DOUBLE, "[Double(0.25), Double(-1.7976931348623157e308)]"),
+        (Type::STRING, "owned\0"),
+    ];
+    let expected = scalars.map(|it| (it, false)).into_iter().chain(arrays.map(|it| (it, true)));
+    let expected: Vec<_> = expected.map(|((kind, shown), is_array)| (kind, is_array, shown.to_owned())).collect();
+    assert_eq!(found, expected);
+    check::<wtf::Wtf>(&trace);
+    assert_eq!(stats().cut, 0);
+}
+
+#[test]
+fn long_arrays_are_cut_between_elements_and_counted() {
+    let recording = Recording::new();
+    let path = recording.path("long.prof");
+    let guard = Recorder::new().prof(&path).start().unwrap();
+    value!("doubles", vec![1.5f64; 2000]);
+    value!("too many", vec![1.5f64; 2001]);
+    value!("far too many", vec![true; 1_000_000]);
+    value!("a long text", "ä".repeat(10_000));
+    guard.close().unwrap();
+    assert_eq!(stats().cut, 3);
+    let mut reader = prof::open(Source::file(File::open(&path).unwrap()), &Options::strict()).unwrap();
+    let mut sizes = Vec::new();
+    while let Some(located) = reader.next().unwrap() {
+        if let prof::Record::Value(value) = located.record {
+            sizes.push(value.data.len());
+        }
+    }
+    // The text has an end of its own.
+    assert_eq!(sizes, [16_000, 16_000, 16_000, 16_001]);
+}
+
+/// Ranges in a trace: name of the event, zone, and number of the range.
+fn ranges(path: &Path) -> Vec<(String, u32, String)> {
+    let mut reader = wtf::open(Source::file(File::open(path).unwrap()), &Options::strict()).unwrap();
+    let mut found = Vec::new();
+    while let Some(located) = reader.next().unwrap() {
+        let wtf::Record::Event(event) = located.record else { continue };
+        if event.name().starts_with("wtf.timeRange#") {
+            let (_, number) = event.args.iter().next().unwrap();
+            found.push((event.name().into_owned(), event.zone, format!("{number:?}")));
+        }
+    }
+    found
+}
+
+/// Names and texts of the blocks on threads that stand for ranges.
+fn range_blocks(path: &Path) -> Vec<(String, String)> {
+    let mut reader = prof::open(Source::file(File::open(path).unwrap()), &Options::strict()).unwrap();
+    let (mut names, mut is_lane, mut found) = (Vec::new(), false, Vec::new());
+    let text = |name: prof::Name<'_>| String::from_utf8_lossy(name.text).into_owned();
+    while let Some(located) = reader.next().unwrap() {
+        match located.record {
+            prof::Record::Descriptor(descriptor) => names.push(text(descriptor.name)),
+            prof::Record::Thread(thread) => is_lane = text(thread.name).starts_with("ranges "),
+            prof::Record::Block(block) if is_lane => {
+                found.push((names[block.descriptor as usize].clone(), text(block.name)));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+#[test]
+fn a_range_begins_on_one_thread_and_ends_on_another() {
+    let recording = Recording::new();
+    let (profile, trace) = (recording.path("moved.prof"), recording.path("moved.wtf-trace"));
+    let guard = Recorder::new().prof(&profile).wtf_trace(&trace).start().unwrap();
+    let range = range!("handed over");
+    std::thread::spawn(move || drop(range)).join().unwrap();
+    let kept = range!("filtered");
+    // The site is off now; what it began has to end all the same.
+    traceloom_record::set_filter(Filter::default().without(module_path!()));
+    drop(kept);
+    drop(range!("not recorded"));
+    guard.close().unwrap();
+    let named = |name: &str| (name.to_owned(), String::new());
+    assert_eq!(range_blocks(&profile), [named("handed over"), named("filtered")], "none is open");
+    let found = ranges(&trace);
+    let names: Vec<&str> = found.iter().map(|(name, ..)| name.as_str()).collect();
+    assert_eq!(names, ["wtf.timeRange#begin", "wtf.timeRange#end"].repeat(2));
+    assert_ne!(found[0].1, found[1].1, "it ends on another thread");
+    assert_eq!(found[2].1, found[3].1);
+    assert!(found[0].2 == found[1].2 && found[2].2 == found[3].2 && found[0].2 != found[2].2, "{found:?}");
+}
+
+#[test]
+fn what_is_not_recorded_has_no_number() {
+    let recording = Recording::new();
+    let number = |name: &str| -> u32 {
+        let path = recording.path(name);
+        let guard = Recorder::new().wtf_trace(&path).start().unwrap();
+        drop(range!("range"));
+        guard.close().unwrap();
+        let (.., number) = &ranges(&path)[0];
+        number.trim_matches(|c: char| !c.is_ascii_digit()).parse().unwrap()
+    };
+    let first = number("first.wtf-trace");
+    for _ in 0..100 {
+        drop(range!("nobody records"));
+        assert_eq!(flow!("nobody records"), flow!("nor here"));
+    }
+    assert_eq!(number("second.wtf-trace"), first + 1);
+}
+
+#[test]
+fn spans_that_a_flight_recorder_overwrote_leave_no_half_of_them() {
+    let recording = Recording::new();
+    let (profile, trace) = (recording.path("flight.prof"), recording.path("flight.wtf-trace"));
+    let flight = Flight { bytes: 200 << 10, age: None };
+    let recorder = Recorder::new().prof(&profile).wtf_trace(&trace).flight(flight).ring_bytes(4 << 10);
+    let guard = recorder.start().unwrap();
+    for _ in 0..50_000 {
+        let _outer = span!("outer");
+        let _inner = span!("inner");
+    }
+    traceloom_record::dump().unwrap();
+    guard.close().unwrap();
+    check_dropped(&recording.path("flight.dump-1.prof"));
+    let trace = recording.path("flight.dump-1.wtf-trace");
+    check::<wtf::Wtf>(&trace);
+    let mut reader = wtf::open(Source::file(File::open(&trace).unwrap()), &Options::strict()).unwrap();
+    let (mut open, mut spans) = (Vec::new(), 0);
+    while let Some(located) = reader.next().unwrap() {
+        let wtf::Record::Event(event) = located.record else { continue };
+        match &*event.name() {
+            "outer" => open.push("outer"),
+            "inner" => open.push("inner"),
+            "wtf.scope#leave" => {
+                assert!(open.pop().is_some(), "an end without a beginning");
+                spans += 1;
+            }
+            _ => {}
+        }
+        assert!(open.len() <= 2, "{open:?}");
+    }
+    assert!(open.len() <= 2 && spans > 100);
 }

@@ -43,12 +43,14 @@ pub(crate) struct Rec<'a> {
 
 /// Writes one kind of file. Whatever it cannot write, it keeps or counts.
 ///
-/// `(put | dropped | clock_stepped | tick | flush | sync | rotate | pause | save)* close`
+/// `(put | dropped | gap | clock_stepped | tick | flush | sync | rotate | pause | save)* close`
 pub(crate) trait Sink: Send {
     /// Takes a record.
     fn put(&mut self, rec: &Rec<'_>);
     /// So many records of a thread found no room.
     fn dropped(&mut self, thread: &ThreadInfo, count: u64, tick: u64);
+    /// Records of a thread are missing here, among them ends of spans perhaps; only what a flight recorder holds has such gaps.
+    fn gap(&mut self, _thread: &ThreadInfo, _tick: u64) {}
     /// The time of day has jumped by so many nanoseconds.
     fn clock_stepped(&mut self, _step_ns: i64, _tick: u64) {}
     /// Called about once a second.

@@ -32,6 +32,9 @@ use crate::{
     stats::COUNTERS,
 };
 
+/// Marks spans that were open at the end, and spans whose ends may be missing.
+const OPEN: &str = " (open)";
+const CUT: &str = " (cut)";
 /// Threads that stand for nothing in the system get ids from here on.
 const LANE_IDS: u64 = 1 << 62;
 
@@ -298,30 +301,33 @@ impl Prof {
         self.row(tid, &Row { descriptor, begin, end, value: None, bytes: text });
     }
 
+    /// Closes the spans of a thread that are open now, and marks them.
+    fn close_spans(&mut self, tid: u64, end: u64, mark: &str) {
+        while let Some((descriptor, begin, text)) = self.threads.get_mut(&tid).and_then(|it| it.open.pop()) {
+            let text = self.marked(descriptor, text, mark);
+            self.row(tid, &Row { descriptor, begin, end: end.max(begin), value: None, bytes: &text });
+        }
+    }
+
     /// Closes what is open now, and marks it.
     fn close_open(&mut self, end: u64) {
         let tids: Vec<u64> = self.threads.keys().copied().collect();
-        for tid in tids {
-            while let Some((descriptor, begin, text)) = self.threads.get_mut(&tid).and_then(|it| it.open.pop()) {
-                let text = self.marked(descriptor, text);
-                self.row(tid, &Row { descriptor, begin, end: end.max(begin), value: None, bytes: &text });
-            }
-        }
+        tids.into_iter().for_each(|tid| self.close_spans(tid, end, OPEN));
         let mut numbers: Vec<u64> = self.ranges.keys().copied().collect();
         numbers.sort_unstable();
         for number in numbers {
             let descriptor = self.ranges.get(&number).map_or(0, |range| range.1);
-            let text = self.marked(descriptor, Vec::new());
+            let text = self.marked(descriptor, Vec::new(), OPEN);
             self.end_range(number, end, &text);
         }
     }
 
-    fn marked(&self, descriptor: u32, mut text: Vec<u8>) -> Vec<u8> {
+    fn marked(&self, descriptor: u32, mut text: Vec<u8>, mark: &str) -> Vec<u8> {
         if text.is_empty() {
             let name = self.descriptors.get(descriptor as usize).map_or("", |described| &described.name);
             text.extend_from_slice(name.as_bytes());
         }
-        text.extend_from_slice(b" (open)");
+        text.extend_from_slice(mark.as_bytes());
         text
     }
 
@@ -453,9 +459,16 @@ impl Sink for Prof {
         self.tell("records dropped", thread.tid, count, tick);
     }
 
+    fn gap(&mut self, thread: &ThreadInfo, tick: u64) {
+        if let Some(section) = self.threads.get_mut(&thread.tid) {
+            section.too_deep = 0;
+            self.close_spans(thread.tid, tick, CUT);
+        }
+    }
+
     fn tick(&mut self, _: &Timeline) {
-        // Counted; whoever asks for a flush is told.
-        let _ = self.flush();
+        // Threads that rest, or have ended, hold no memory. An error is counted, and told to whoever asks for a flush.
+        let _ = self.spool_all();
     }
 
     /// The spool dies with the process, so there is nothing to hand over; but a refusal has to be told.

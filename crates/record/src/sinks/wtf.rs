@@ -381,7 +381,12 @@ impl Sink for WtfTrace {
         }
     }
 
-    fn clock_stepped(&mut self, _: i64, _: u64) {}
+    fn gap(&mut self, thread: &ThreadInfo, tick: u64) {
+        let open = self.open.remove(&thread.index).unwrap_or_default();
+        for _ in open.iter().filter(|(_, is_known)| *is_known) {
+            self.event(thread, self.builtins.leave, tick, []);
+        }
+    }
 
     fn tick(&mut self, timeline: &Timeline) {
         self.timeline = *timeline;
