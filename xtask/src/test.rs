@@ -10,7 +10,7 @@ use crate::{
 
 pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
     name: "test",
-    arguments: "[--all | --python | --page | --cluster]",
+    arguments: "[--all | --python | --page | --cluster | --recorder]",
     help: "\
 Runs all the tests, and installs what they need.
 
@@ -18,11 +18,12 @@ Needs a Rust toolchain. Everything else that a step needs is installed with apt-
 root; otherwise the step is skipped with a message. With CI=true, a skipped step is a failure.
 cargo-nextest is used if it is installed. The first step that fails ends the run.
 
---python, --page and --cluster run only one slow step, in a separate folder in the target folder:
+--python, --page, --cluster and --recorder run only one slow step, with a separate build:
   --python   the Python package on every CPython of this machine, as `cargo xtask wheel` does
   --page     the page without a server, built for WebAssembly and tested in a browser
   --cluster  a scheduler and executors on this machine; builds Ballista, which takes a quarter of an
              hour the first time
+  --recorder four threads that record five million entries each, in the release profile
 --all runs everything.",
     run,
 };
@@ -45,6 +46,7 @@ static SLOW_STEPS: &[(&str, Step)] = &[
     ("--python", Step { name: "python-package", run: wheel::check }),
     ("--page", Step { name: "page", run: page_test }),
     ("--cluster", Step { name: "cluster-tests", run: cluster_tests }),
+    ("--recorder", Step { name: "recorder-load", run: recorder_load }),
 ];
 
 fn run(arguments: &[String]) -> Outcome {
@@ -117,6 +119,18 @@ fn cluster_tests() -> Outcome {
     let program = folder.join("debug").join(format!("traceloom{}", std::env::consts::EXE_SUFFIX));
     let mut tests = command("test", &tests);
     run_command(tests.env("TRACELOOM_PROGRAM", program))
+}
+
+/// In the release profile, because the entries have to come fast; the recorder has few dependencies.
+fn recorder_load() -> Outcome {
+    let mut command = cargo(&["test", "--release", "--package", "traceloom-record", "--test", "logs"]);
+    run_command(command.args([
+        "--",
+        "--ignored",
+        "--exact",
+        "four_threads_lose_nothing_of_twenty_million_entries",
+        "--nocapture",
+    ]))
 }
 
 /// Every interleaving of the recorder's ring, random schedules of the code around it, and what is left of the recorder when it

@@ -8,6 +8,9 @@ use std::{
 
 use serde_json::{Value as Json, json};
 use traceloom_core::{Options, Slice, Source, TimeRange};
+use traceloom_record::{
+    Flight, Policy, Recorder, bookmark, event, flow, frame, info, range, span, thread_name, value,
+};
 use traceloom_testkit::{Case, OriginalWtf, Wtf, cases, default_roots, differences};
 use traceloom_wtf::{edit, sample};
 
@@ -119,6 +122,57 @@ fn the_original_loads_what_we_lay_out_anew() {
     }
     assert!(files.len() > 230, "{} files", files.len());
     assert!(agree(&original, "canonical", files) > 10_000);
+}
+
+/// Everything that a program can record, also with records that were dropped and a dump of a flight recorder.
+fn recordings(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let path = |name: &str| folder.join(name);
+    let complete = Recorder::new().wtf_trace(path("complete.wtf-trace")).spans(Policy::Block).start().unwrap();
+    work(300);
+    let _open = span!("still open");
+    complete.close().unwrap();
+    let small = Recorder::new().wtf_trace(path("dropped.wtf-trace")).ring_bytes(4 << 10).start().unwrap();
+    work(3000);
+    small.close().unwrap();
+    assert!(traceloom_record::stats().dropped > 0);
+    let flight = Flight { bytes: 100_000, age: None };
+    let flight = Recorder::new().wtf_trace(path("flight.wtf-trace")).flight(flight).ring_bytes(4 << 10).start().unwrap();
+    work(3000);
+    traceloom_record::dump().unwrap();
+    flight.close().unwrap();
+    let names = ["complete.wtf-trace", "dropped.wtf-trace", "flight.dump-1.wtf-trace"];
+    names.iter().map(|name| ((*name).to_owned(), fs::read(path(name)).unwrap())).collect()
+}
+
+fn work(frames: u32) {
+    thread_name!("Main");
+    for number in 0..frames {
+        let _frame = frame!("frame");
+        let _update = span!("update", text: format!("unit {number}"));
+        event!("hit", text: "wall");
+        value!("enemies", number);
+        value!("matrix", [0.5, -1.0]);
+        value!("name", "forest");
+        drop(span!("draw"));
+        info!("frame %u of %s", number, "many");
+    }
+    bookmark!("level 2");
+    let (request, order) = (range!("request"), flow!("order"));
+    std::thread::spawn(move || {
+        thread_name!("Worker");
+        let _work = request.enter();
+        flow!(order, "packed");
+        flow!(end order, "sent");
+    })
+    .join()
+    .unwrap();
+}
+
+#[test]
+fn the_original_loads_what_a_program_records() {
+    let Some(original) = original() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    assert!(agree(&original, "recorded", recordings(folder.path())) > 3000);
 }
 
 /// Writing a file in a new layout changes nothing in WTF's result.
