@@ -61,6 +61,6 @@ fn a_program_without_stores_says_so() {
     let folder = Folder::new();
     let outcome = traceloom(&["convert", &fixture("v210_values.prof"), &folder.path("runs"), "--to", "parquet"]);
     assert_eq!(outcome.status.code(), Some(2));
-    assert!(stderr(&outcome).contains("built without stores"), "{}", stderr(&outcome));
+    assert!(stderr(&outcome).contains("this build has no stores"), "{}", stderr(&outcome));
     assert!(folder.names().is_empty());
 }

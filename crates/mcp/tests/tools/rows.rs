@@ -65,7 +65,8 @@ async fn a_span_has_what_is_around_and_inside_it() {
     let parent = bench.ask("span", json!({ "trace": text(&path), "id": deepest["parent_id"] })).await;
     let children = parent["from_trace"]["children"].as_array().expect("a list");
     assert!(children.iter().any(|child| child["id"] == deepest["id"]));
-    assert!(bench.refusal("span", json!({ "trace": text(&path), "id": -5 })).await.contains("span -5 does not exist"));
+    let unknown = bench.refusal("span", json!({ "trace": text(&path), "id": -5 })).await;
+    assert!(unknown.contains("no span has the id -5; find spans with `spans`"), "{unknown}");
 }
 
 #[tokio::test]
