@@ -1,6 +1,9 @@
 //! Detects the format of a file.
 
-use std::path::Path;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use traceloom_core::{Compression, Error, Findings, Options, Position, Result, Sniff, Source, peel};
 
@@ -48,17 +51,22 @@ pub fn open(source: Source, path: &Path, from: Option<&str>, options: &Options) 
 
 /// Attaches the companion file, if there is one.
 fn accompany(source: Source, path: &Path, format: &dyn Format) -> Source {
-    let Some(suffix) = format.companion() else { return source };
+    let companion = format.companion().and_then(|suffix| companion(path, suffix));
+    match companion.map(fs::File::open) {
+        Some(Ok(file)) => source.with_companion(Source::file(file)),
+        _ => source,
+    }
+}
+
+/// The resolved path of the companion file. A link may not lead out of the folder of the trace, because a caller that
+/// may read only that folder checks only the path of the trace.
+fn companion(path: &Path, suffix: &str) -> Option<PathBuf> {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
+    let companion = fs::canonicalize(name).ok()?;
+    let trace = fs::canonicalize(path).ok()?;
     // Opening a pipe of that name would block until someone writes to it.
-    if !Path::new(&name).is_file() {
-        return source;
-    }
-    match std::fs::File::open(&name) {
-        Ok(file) => source.with_companion(Source::file(file)),
-        Err(_) => source,
-    }
+    (companion.parent() == trace.parent() && companion.is_file()).then_some(companion)
 }
 
 /// Recognizes a format by the first bytes of a file.
