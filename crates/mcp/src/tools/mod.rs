@@ -27,7 +27,6 @@ use traceloom::{
     },
 };
 use traceloom_core::{Error, Result};
-use traceloom_viewer_server::Viewer;
 
 use crate::{
     inert::{Caps, Cut, capped, inert},
@@ -45,13 +44,13 @@ const MAX_ROWS: usize = 1000;
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) shelf: Shelf,
-    /// The viewer, started when a link is requested, with the traces that it shows.
-    viewer: std::sync::Mutex<Option<(Vec<std::path::PathBuf>, Viewer)>>,
+    /// Started when links are requested.
+    viewers: view::Viewers,
 }
 
 impl State {
     pub(crate) fn new(shelf: Shelf) -> Self {
-        Self { shelf, viewer: std::sync::Mutex::default() }
+        Self { shelf, viewers: view::Viewers::default() }
     }
 }
 

@@ -1,16 +1,23 @@
 //! `link`: an address in the viewer.
 
+use std::{
+    collections::VecDeque,
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
+
 use rmcp::schemars::{self, JsonSchema};
 use serde::Deserialize;
 use serde_json::json;
 use traceloom_core::{Error, Result};
+use traceloom_viewer_server::{Options, Viewer, start};
 
 use super::{Answer, Call, Kind};
 
 pub(super) static TOOLS: &[Kind] = &[Kind::new::<Link>(
     "link",
     "The address of a trace in the viewer on this machine, at a time range, for the user to open. Starts the viewer if it is \
-     not running. The address contains a secret: show it only to the user.",
+     not running; the addresses of the last four traces stay valid. The address contains a secret: show it only to the user.",
     "url:str",
     link,
 )];
@@ -31,7 +38,7 @@ struct Link {
 
 fn link(call: &Call<'_>) -> Result<Answer> {
     let arguments: Link = call.arguments()?;
-    let paths = vec![call.trace(arguments.trace.as_deref())?.path().to_owned()];
+    let path = call.trace(arguments.trace.as_deref())?.path().to_owned();
     let place = match (arguments.from_ns, arguments.to_ns) {
         (Some(from), Some(to)) if from < to => {
             let place = json!({ "from": from, "to": to, "range": [from, to], "name": arguments.name });
@@ -40,17 +47,31 @@ fn link(call: &Call<'_>) -> Result<Answer> {
         (None, None) => String::new(),
         _ => return Err(Error::usage("give both from_ns and to_ns, with from_ns less than to_ns")),
     };
-    let mut running = call.state.viewer.lock().map_err(|_| Error::internal("the viewer failed"))?;
-    let viewer = match running.take() {
-        Some((shown, viewer)) if shown == paths => viewer,
-        _ => traceloom_viewer_server::start(traceloom_viewer_server::Options {
-            paths: paths.clone(),
-            ..Default::default()
-        })?,
-    };
-    let url = format!("{}{place}", viewer.url());
-    *running = Some((paths, viewer));
+    let url = format!("{}{place}", call.state.viewers.url(&path)?);
     Ok(Answer::new(json!({ "url": url }), None))
+}
+
+/// Max number of running viewers, each of which keeps its trace in memory; the least recently used one is stopped first.
+const MAX_VIEWERS: usize = 4;
+
+/// The running viewers by the file that they show, the most recently used first.
+#[derive(Debug, Default)]
+pub(super) struct Viewers(Mutex<VecDeque<(PathBuf, Viewer)>>);
+
+impl Viewers {
+    /// The address of the viewer of a file, which is started if it does not run.
+    fn url(&self, path: &Path) -> Result<String> {
+        let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = running.iter().position(|(shown, _)| shown == path).and_then(|at| running.remove(at));
+        let (path, viewer) = match known {
+            Some(known) => known,
+            None => (path.to_owned(), start(Options { paths: vec![path.to_owned()], ..Options::default() })?),
+        };
+        let url = viewer.url().to_owned();
+        running.push_front((path, viewer));
+        running.truncate(MAX_VIEWERS);
+        Ok(url)
+    }
 }
 
 /// Escapes text for the fragment of a URL.

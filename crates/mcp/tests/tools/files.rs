@@ -82,12 +82,41 @@ async fn a_link_leads_to_the_running_viewer() {
     let (page, place) = url.split_once('#').expect("a place");
     assert_eq!(again.split_once('#').map(|(page, _)| page), Some(page), "one viewer serves both");
     assert!(place.contains("%22from%22%3A5") && place.contains("Draw"), "{place}");
+    assert_eq!(status(page).expect("it runs"), "HTTP/1.1 200 OK");
+}
+
+/// The status line of the page at an address; an error if nobody listens there.
+fn status(page: &str) -> io::Result<String> {
     let address = page.strip_prefix("http://").and_then(|rest| rest.split('/').next()).expect("a host");
     let path = page.split_once(address).map(|(_, path)| path).expect("a path");
-    let mut stream = TcpStream::connect(address).expect("it runs");
-    write!(stream, "GET {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n").expect("it listens");
-    let answer = io::read_to_string(stream.take(1 << 20)).expect("a page");
-    assert!(answer.starts_with("HTTP/1.1 200"), "{answer:.100}");
+    let mut stream = TcpStream::connect(address)?;
+    write!(stream, "GET {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n")?;
+    let answer = io::read_to_string(stream.take(1 << 20))?;
+    Ok(answer.lines().next().unwrap_or_default().to_owned())
+}
+
+#[tokio::test]
+async fn links_to_several_traces_stay_valid() {
+    let bench = Bench::new().await;
+    let mut pages = Vec::new();
+    for format in crate::support::formats() {
+        let path = bench.sample(format);
+        let url = bench.ask("link", json!({ "trace": text(&path) })).await["from_trace"]["url"].clone();
+        pages.push(url.as_str().and_then(|url| url.split('#').next()).expect("an address").to_owned());
+    }
+    let recent = pages.split_off(pages.len() - 4);
+    for page in &recent {
+        assert_eq!(status(page).expect("it runs"), "HTTP/1.1 200 OK");
+    }
+    // A stopped viewer still takes connections for a moment.
+    for page in &pages {
+        let mut is_stopped = false;
+        for _ in 0..200 {
+            is_stopped = is_stopped || status(page).map_or(true, |status| status.is_empty());
+            tokio::time::sleep(std::time::Duration::from_millis(if is_stopped { 0 } else { 20 })).await;
+        }
+        assert!(is_stopped, "older viewers are stopped");
+    }
 }
 
 #[tokio::test]
