@@ -4,12 +4,21 @@ use serde_json::{Map, Value as Json, json};
 
 /// Max number of characters of a text; a longer one is cut and ends with its length.
 const MAX_TEXT_CHARS: usize = 600;
+/// Max number of characters of a text in a result that would otherwise be too long.
+const MIN_TEXT_CHARS: usize = 8;
+/// Max number of fields of a row in a result that would otherwise be too long, before it is halved.
+const MAX_FIELDS: usize = 512;
 
 /// A text with control and invisible characters escaped, so that it cannot affect a terminal or hide content.
 pub(crate) fn inert(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len().min(MAX_TEXT_CHARS * 4));
+    shortened(text, MAX_TEXT_CHARS)
+}
+
+/// The same with a limit.
+fn shortened(text: &str, max_chars: usize) -> String {
+    let mut shown = String::with_capacity(text.len().min(max_chars * 4));
     for (number, c) in text.chars().enumerate() {
-        if number == MAX_TEXT_CHARS {
+        if number == max_chars {
             shown.push_str(&format!("… ({} bytes in all)", text.len()));
             break;
         }
@@ -30,9 +39,32 @@ fn steers(c: char) -> bool {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Caps {
     /// Rows per list.
-    pub(crate) rows: usize,
-    /// Total bytes, as JSON.
-    pub(crate) bytes: usize,
+    rows: usize,
+    /// Characters per text.
+    chars: usize,
+    /// Fields per row.
+    fields: usize,
+}
+
+impl Caps {
+    pub(crate) fn new(rows: usize) -> Self {
+        Self { rows, chars: MAX_TEXT_CHARS, fields: usize::MAX }
+    }
+
+    /// Halves a limit: of rows as long as there are several, then of texts, then of fields. False if all are at their
+    /// minimum.
+    pub(crate) fn tighten(&mut self) -> bool {
+        if self.rows > 1 {
+            self.rows /= 2;
+        } else if self.chars > MIN_TEXT_CHARS {
+            self.chars /= 2;
+        } else if self.fields > 1 {
+            self.fields = self.fields.min(MAX_FIELDS) / 2;
+        } else {
+            return false;
+        }
+        true
+    }
 }
 
 /// A truncated list.
@@ -49,11 +81,11 @@ impl Cut {
     }
 
     /// All truncations of a result; a list that is truncated twice keeps its first total.
-    pub(crate) fn merged(mut cuts: Vec<Self>, before: Vec<Self>) -> Vec<Self> {
+    pub(crate) fn merged(mut cuts: Vec<Self>, before: &[Self]) -> Vec<Self> {
         for first in before {
             match cuts.iter_mut().find(|cut| cut.list == first.list) {
                 Some(cut) => cut.total = first.total,
-                None => cuts.push(first),
+                None => cuts.push(first.clone()),
             }
         }
         cuts
@@ -68,38 +100,45 @@ impl Cut {
     }
 }
 
-/// A result within its limits, and its truncations. If a result is too long, it gets fewer rows.
-pub(crate) fn capped(value: Json, caps: Caps) -> (Json, Vec<Cut>) {
-    let mut rows = caps.rows;
-    loop {
-        let mut cuts = Vec::new();
-        let shown = cut(&value, "", rows, &mut cuts);
-        if rows <= 1 || shown.to_string().len() <= caps.bytes {
-            cuts.retain(|cut| cut.shown < cut.total);
-            return (shown, cuts);
+/// A result within its limits, with inert texts, and its truncations.
+pub(crate) fn capped(value: &Json, caps: Caps) -> (Json, Vec<Cut>) {
+    let mut cuts = Vec::new();
+    let shown = cut(value, "", caps, &mut cuts);
+    cuts.retain(|cut| cut.shown < cut.total);
+    (shown, cuts)
+}
+
+fn cut(value: &Json, list: &str, caps: Caps, cuts: &mut Vec<Cut>) -> Json {
+    match value {
+        Json::String(text) => shortened(text, caps.chars).into(),
+        Json::Array(items) => {
+            count(cuts, list, items.len().min(caps.rows), items.len());
+            items.iter().take(caps.rows).map(|item| cut(item, list, caps, cuts)).collect()
         }
-        rows /= 2;
+        Json::Object(fields) => {
+            // The fields of the result itself are not data from the trace, and its schema requires them.
+            let (is_outermost, mut shown) = (list.is_empty(), Map::new());
+            for (key, field) in fields.iter().take(if is_outermost { usize::MAX } else { caps.fields }) {
+                let key = shortened(key, caps.chars);
+                let below = if is_outermost { key.clone() } else { format!("{list}.{key}") };
+                shown.insert(key, cut(field, &below, caps, cuts));
+            }
+            // Fewer if long names became equal.
+            if shown.len() < fields.len() {
+                count(cuts, &format!("{list} (fields)"), shown.len(), fields.len());
+            }
+            shown.into()
+        }
+        other => other.clone(),
     }
 }
 
-/// The value with inert texts and short lists.
-fn cut(value: &Json, list: &str, rows: usize, cuts: &mut Vec<Cut>) -> Json {
-    match value {
-        Json::String(text) => inert(text).into(),
-        Json::Array(items) => {
-            let shown = items.len().min(rows);
-            match cuts.iter_mut().find(|cut| cut.list == list) {
-                Some(cut) => (cut.shown, cut.total) = (cut.shown + shown as u64, cut.total + items.len() as u64),
-                None => cuts.push(Cut::new(list, shown as u64, items.len() as u64)),
-            }
-            items.iter().take(rows).map(|item| cut(item, list, rows, cuts)).collect()
-        }
-        Json::Object(fields) => {
-            let below = |key: &str| if list.is_empty() { inert(key) } else { format!("{list}.{}", inert(key)) };
-            let shown = fields.iter().map(|(key, field)| (inert(key), cut(field, &below(key), rows, cuts)));
-            shown.collect::<Map<_, _>>().into()
-        }
-        other => other.clone(),
+/// Adds the rows of a list to those of the lists with the same name.
+fn count(cuts: &mut Vec<Cut>, list: &str, shown: usize, total: usize) {
+    let (shown, total) = (shown as u64, total as u64);
+    match cuts.iter_mut().find(|cut| cut.list == list) {
+        Some(cut) => (cut.shown, cut.total) = (cut.shown + shown, cut.total + total),
+        None => cuts.push(Cut::new(list, shown, total)),
     }
 }
 
@@ -119,16 +158,34 @@ mod tests {
     #[test]
     fn cuts_have_their_totals() {
         let value = json!({"spans": [{"args": [1, 2, 3]}, {"args": [4, 5]}, {"args": []}], "names": ["a"]});
-        let (shown, cuts) = capped(value, Caps { rows: 2, bytes: 10_000 });
+        let (shown, cuts) = capped(&value, Caps::new(2));
         assert_eq!(shown, json!({"spans": [{"args": [1, 2]}, {"args": [4, 5]}], "names": ["a"]}));
         assert_eq!(cuts, [Cut::new("spans", 2, 3), Cut::new("spans.args", 4, 5)]);
     }
 
     #[test]
-    fn an_answer_stays_below_its_bytes() {
-        let value = json!({"rows": (0..1000).map(|_| "x".repeat(100)).collect::<Vec<_>>()});
-        let (shown, cuts) = capped(value, Caps { rows: 1000, bytes: 10_000 });
-        assert!(shown.to_string().len() <= 10_000);
-        assert_eq!(cuts.len(), 1);
+    fn rows_are_cut_before_texts_and_texts_before_fields() {
+        let mut caps = Caps::new(2);
+        let row: Map<_, _> = (0..600).map(|n| (format!("column{n}"), "x".repeat(50).into())).collect();
+        let value = json!({ "rows": [row.clone(), row], "columns": 600 });
+        assert!(caps.tighten());
+        let (shown, cuts) = capped(&value, caps);
+        assert_eq!(shown["rows"][0]["column7"], "x".repeat(50));
+        assert_eq!(cuts, [Cut::new("rows", 1, 2)]);
+        while caps.fields == usize::MAX {
+            assert!(caps.tighten());
+        }
+        let (shown, cuts) = capped(&value, caps);
+        assert_eq!(shown["rows"][0]["column7"], format!("{}… (50 bytes in all)", "x".repeat(4)));
+        assert_eq!(cuts, [Cut::new("rows", 1, 2), Cut::new("rows (fields)", 256, 600)]);
+        assert_eq!(shown["columns"], 600);
+    }
+
+    #[test]
+    fn a_field_whose_name_becomes_equal_to_another_is_counted() {
+        let name = |end: &str| format!("{}{end}", "x".repeat(700));
+        let (shown, cuts) = capped(&json!({ "rows": [{ name("a"): 1, name("b"): 2 }] }), Caps::new(20));
+        assert_eq!(shown["rows"][0].as_object().map(Map::len), Some(1));
+        assert_eq!(cuts, [Cut::new("rows (fields)", 1, 2)]);
     }
 }

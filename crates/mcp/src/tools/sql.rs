@@ -14,7 +14,7 @@ use crate::inert::Cut;
 
 /// Memory limit of sorting, grouping and joining; beyond it, temporary files are used.
 const MEMORY_BYTES: u64 = 256 << 20;
-/// Max bytes of rows as JSON, before they are truncated.
+/// Bytes of rows as JSON after which no more rows are kept.
 const MAX_ROWS_BYTES: usize = 4 << 20;
 
 pub(super) static TOOLS: &[Kind] = &[Kind::new::<Sql>(
@@ -50,19 +50,21 @@ fn sql(call: &Call<'_>) -> Result<Answer> {
     let limit = limit.unwrap_or(DEFAULT_ROWS).clamp(1, MAX_ROWS);
     let mut answer = session.ask(&query)?;
     let schema = answer.schema();
-    let (mut json, mut bytes, mut total) = (Vec::new(), 0, 0_u64);
-    let mut writer = Writer::new(Format::Json, &schema, &mut json)?;
-    // Rows beyond the limit are only counted.
+    let (mut json, mut total) = (Vec::new(), 0_u64);
+    // Rows beyond the limits are only counted.
     while let Some(batch) = answer.next_unless(call.job.stop())? {
         let left = limit.saturating_sub(total as usize).min(batch.num_rows());
-        if left > 0 && bytes < MAX_ROWS_BYTES {
-            bytes += batch.slice(0, left).get_array_memory_size();
-            writer.write(&batch.slice(0, left))?;
+        for row in (0..left).map(|row| batch.slice(row, 1)) {
+            if json.len() >= MAX_ROWS_BYTES {
+                break;
+            }
+            let mut writer = Writer::new(Format::Json, &schema, &mut json)?;
+            writer.write(&row)?;
+            writer.finish()?;
         }
         total += batch.num_rows() as u64;
     }
     call.job.check()?;
-    writer.finish()?;
     let parse = |line: &[u8]| serde_json::from_slice(line).map_err(|error| Error::internal(error.to_string()));
     let lines = json.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     let rows: Vec<Json> = lines.map(parse).collect::<Result<_>>()?;

@@ -2,17 +2,17 @@
 
 use rmcp::schemars::{self, JsonSchema};
 use serde::Deserialize;
+use serde_json::Value as Json;
 use traceloom::{
     Traces,
     analysis::{
-        call_tree::{self, CallTree, call_tree},
+        call_tree::{self, call_tree},
         flame::{self, Graph, GraphStep, Weight},
     },
 };
 use traceloom_core::{Error, Result, TimeRange};
 
 use super::{Answer, Call, Kind, MAX_ROWS};
-use crate::inert::inert;
 
 /// Default number of rows, which are short.
 const DEFAULT_ROWS: usize = 100;
@@ -94,21 +94,25 @@ fn tree(call: &Call<'_>) -> Result<Answer> {
     let rows = arguments.limit.unwrap_or(DEFAULT_ROWS).clamp(1, MAX_ROWS);
     let mut answer = Answer::new(tree.to_json(unit), Some(rows));
     let estimated = "Stacks are estimated: the profiler recorded calls per caller, not per stack.\n";
-    answer.text = Some(format!("{}{}", if stacks.is_estimated { estimated } else { "" }, text(&tree, unit, rows)));
+    let note = if stacks.is_estimated { estimated } else { "" };
+    answer.text = Some(Box::new(move |tree| format!("{note}{}", text(tree, unit))));
     Ok(answer)
 }
 
 /// One line per row, indented by depth.
-fn text(tree: &CallTree<'_>, unit: &str, rows: usize) -> String {
+fn text(tree: &Json, unit: &str) -> String {
+    let (total_in_unit, self_in_unit) = (format!("total_{unit}"), format!("self_{unit}"));
+    let number = |value: &Json| value.as_u64().unwrap_or_default();
+    let of_all = number(&tree[&total_in_unit]).max(1) as f64;
     let mut text = format!("{:>16} {:>7} {:>16} {:>9}  name\n", format!("total ({unit})"), "share", "self", "calls");
-    for row in tree.rows.iter().take(rows) {
-        let share = 100.0 * row.total as f64 / tree.total.max(1) as f64;
-        let (total, own, count, name) = (row.total, row.own, row.count, inert(row.name));
-        let indent = 2 * row.depth;
+    for row in tree["rows"].as_array().into_iter().flatten() {
+        let (total, own) = (number(&row[&total_in_unit]), number(&row[&self_in_unit]));
+        let (share, count) = (100.0 * total as f64 / of_all, number(&row["count"]));
+        let (indent, name) = (2 * number(&row["depth"]) as usize, row["name"].as_str().unwrap_or_default());
         text.push_str(&format!("{total:>16} {share:>5.1} % {own:>16} {count:>9}  {:indent$}{name}\n", ""));
     }
-    if tree.hidden > 0 {
-        text.push_str(&format!("{} more rows are smaller or deeper\n", tree.hidden));
+    match number(&tree["hidden"]) {
+        0 => text,
+        hidden => format!("{text}{hidden} more rows are smaller or deeper\n"),
     }
-    text
 }

@@ -1,8 +1,10 @@
 //! Every tool, resource and prompt, called by the SDK's client in this process.
 
 mod answers;
+mod crafted;
 mod files;
 mod hostile;
+mod limits;
 mod roots;
 mod rows;
 mod support;
