@@ -50,3 +50,54 @@ fn router(server: Server, guard: Arc<Guard>) -> Router {
         .layer(middleware::from_fn_with_state(Arc::clone(&guard), Guard::check_token))
         .layer(middleware::from_fn_with_state(guard, Guard::check_host))
 }
+
+#[cfg(all(test, feature = "sql"))]
+mod tests {
+    use serde_json::{Value as Json, json};
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt},
+        net::TcpStream,
+    };
+
+    use super::*;
+    use crate::server::tests::{ENDLESS, serving_samples, until_running};
+
+    /// Sends a call; the connection gets the response.
+    async fn send(port: u16, token: &str, query: &str) -> TcpStream {
+        let meta = json!({ "progressToken": 1 });
+        let body = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
+            "name": "sql", "arguments": { "query": query, "traces": ["game.prof"] }, "_meta": meta,
+        } })
+        .to_string();
+        let headers = format!(
+            "host: 127.0.0.1:{port}\r\nauthorization: Bearer {token}\r\nmcp-protocol-version: 2025-06-18\r\naccept: \
+             application/json, text/event-stream\r\ncontent-type: application/json\r\nconnection: close"
+        );
+        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.unwrap();
+        let request = format!("POST /mcp HTTP/1.1\r\n{headers}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+        stream.write_all(request.as_bytes()).await.unwrap();
+        stream
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_client_that_disconnects_cancels_its_call() {
+        let (_folder, server) = serving_samples();
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let guard = Arc::new(Guard::new(port).unwrap());
+        let token = guard.token().to_owned();
+        let app = router(server.clone(), guard);
+        tokio::spawn(async move { axum::serve(listener, app).await });
+        let waiting = [send(port, &token, ENDLESS).await, send(port, &token, ENDLESS).await];
+        until_running(&server, 2).await;
+        drop(waiting);
+        until_running(&server, 0).await;
+        // The response is one JSON object: without a stream, a client that asks for progress gets none.
+        let mut response = String::new();
+        send(port, &token, "select 1 as one").await.read_to_string(&mut response).await.unwrap();
+        let (head, body) = response.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("HTTP/1.1 200") && head.contains("application/json"), "{head}");
+        let body: Json = serde_json::from_str(body).unwrap();
+        assert_eq!(body["result"]["structuredContent"]["from_trace"]["rows"], json!([{ "one": 1 }]));
+    }
+}

@@ -72,3 +72,19 @@ impl Drop for Waiting {
         self.0.cancel();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trace_is_readable_until_nobody_waits() {
+        let job = Job::default();
+        let trace = job.guard(&Trace::sample(traceloom::formats().next().unwrap().id).unwrap());
+        assert!(trace.source().prefix(8).is_ok() && job.check().is_ok());
+        assert!(job.read_bytes() >= 8, "{}", job.read_bytes());
+        drop(Waiting(job.clone()));
+        assert!(trace.source().prefix(8).unwrap_err().to_string().contains("canceled"));
+        assert!(job.check().is_err());
+    }
+}

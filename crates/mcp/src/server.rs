@@ -56,6 +56,7 @@ const INSTRUCTIONS: &str = "Traceloom answers questions about traces: profiles, 
 pub struct Server {
     state: Arc<State>,
     running: Arc<Semaphore>,
+    max_time: Duration,
     /// Whether the client was asked for its working folders; locked while it is asked, so that other calls wait.
     knows_roots: Arc<Mutex<bool>>,
 }
@@ -65,7 +66,8 @@ impl Server {
     pub fn new(options: &Options) -> Result<Self> {
         let access = Access::new(&options.files, &options.allowed)?;
         let state = Arc::new(State::new(Shelf::new(access)));
-        Ok(Self { state, running: Arc::new(Semaphore::new(MAX_RUNNING)), knows_roots: Arc::default() })
+        let running = Arc::new(Semaphore::new(MAX_RUNNING));
+        Ok(Self { state, running, max_time: MAX_TIME, knows_roots: Arc::default() })
     }
 
     /// Asks the client for its working folders, once until they change; only older revisions of the protocol have them.
@@ -100,7 +102,7 @@ impl Server {
             tool.call(&Call { state: &state, arguments, job })
         });
         let mut ticks = time::interval(PROGRESS_EVERY);
-        let deadline = time::sleep(MAX_TIME);
+        let deadline = time::sleep(self.max_time);
         tokio::pin!(deadline);
         let mut told = 0;
         loop {
@@ -108,7 +110,7 @@ impl Server {
                 done = &mut work => return done.map_err(|error| internal(&error)),
                 () = context.ct.cancelled() => return Ok(refusal("canceled")),
                 () = &mut deadline => {
-                    let limit = MAX_TIME.as_secs();
+                    let limit = self.max_time.as_secs();
                     return Ok(refusal(&format!("took more than {limit} s; ask for less, such as a time range")));
                 }
                 _ = ticks.tick() => told = report(context, &waiting.0, told).await,
@@ -214,15 +216,4 @@ impl ServerHandler for Server {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn roots_are_addresses_of_files() {
-        let path = |uri: &str| local_path(uri).map(|path| path.display().to_string());
-        assert_eq!(path("file:///home/a%20b"), Some("/home/a b".to_owned()));
-        for wrong in ["http://example.org/x", "file://host/x", "file:///%", "/home"] {
-            assert_eq!(path(wrong), None, "{wrong}");
-        }
-    }
-}
+pub(crate) mod tests;

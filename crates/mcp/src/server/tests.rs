@@ -1,0 +1,97 @@
+//! How calls end: after their time, when they are canceled, and when the client disconnects.
+
+use std::{fs, path::Path};
+
+use rmcp::ServiceExt;
+use serde_json::json;
+use tempfile::TempDir;
+use traceloom::Trace;
+
+use super::*;
+
+/// A query that would run for days.
+#[cfg(feature = "sql")]
+pub(crate) const ENDLESS: &str =
+    "select count(*) from spans a, spans b, spans c, spans d, spans e where a.id + b.id + c.id + d.id > e.id";
+
+/// A server that may read and write a folder with the sample of each format.
+pub(crate) fn serving_samples() -> (TempDir, Server) {
+    let folder = tempfile::tempdir().unwrap();
+    for format in traceloom::formats() {
+        let sample = Trace::sample(format.id).unwrap();
+        sample.rewrite(&mut fs::File::create(folder.path().join(sample.path())).unwrap()).unwrap();
+    }
+    let server = Server::new(&Options { allowed: vec![folder.path().to_owned()], ..Options::default() }).unwrap();
+    (folder, server)
+}
+
+/// Waits until that many calls run.
+pub(crate) async fn until_running(server: &Server, calls: usize) {
+    let all = async {
+        while server.running.available_permits() != MAX_RUNNING - calls {
+            time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    time::timeout(Duration::from_secs(60), all).await.unwrap_or_else(|_| panic!("{calls} calls never run"));
+}
+
+#[cfg(feature = "sql")]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_ends_after_its_time() {
+    let (_folder, mut server) = serving_samples();
+    assert_eq!(server.max_time, Duration::from_secs(120), "the guide says two minutes");
+    server.max_time = Duration::from_secs(1);
+    let (server_side, client_side) = tokio::io::duplex(1 << 16);
+    let serving = server.clone();
+    tokio::spawn(async move { serving.serve(server_side).await.unwrap().waiting().await });
+    let client = ().serve(client_side).await.unwrap();
+    let arguments = json!({ "query": ENDLESS, "traces": ["game.prof"] });
+    let request = CallToolRequestParams::new("sql").with_arguments(arguments.as_object().cloned().unwrap());
+    let answer = client.call_tool(request).await.unwrap();
+    assert_eq!(answer.is_error, Some(true));
+    assert!(format!("{:?}", answer.content).contains("took more than 1 s; ask for less"), "{:?}", answer.content);
+    until_running(&server, 0).await;
+}
+
+#[test]
+fn every_tool_that_reads_a_trace_stops_when_nobody_waits() {
+    let (folder, server) = serving_samples();
+    for tool in tools::all().filter(|tool| !["schema", "link"].contains(&tool.name)) {
+        let trace = match tool.name {
+            "lines" => "nytprof.out",
+            "log" => "service.clog",
+            "memory" => "shop.mlyze",
+            _ => "game.prof",
+        };
+        assert!(folder.path().join(trace).exists(), "{trace}");
+        let output = format!("{}.json", tool.name);
+        let arguments = match tool.name {
+            "convert" => json!({ "trace": trace, "output": output, "to": "chrome" }),
+            "diff" => json!({ "before": [trace], "after": [trace] }),
+            "report" => json!({ "traces": [trace], "output": output }),
+            "slice" => json!({ "trace": trace, "output": output, "from_ns": 0, "to_ns": 1_000_000 }),
+            "span" => json!({ "trace": trace, "id": 1 }),
+            "sql" => json!({ "query": "select count(*) from spans", "traces": [trace] }),
+            "window" => json!({ "trace": trace, "from_ns": 0, "to_ns": 1_000_000 }),
+            _ => json!({ "trace": trace }),
+        };
+        let call = |job: Job| tool.call(&Call { state: &server.state, arguments: arguments.clone(), job });
+        let canceled = Job::default();
+        canceled.cancel();
+        let answer = call(canceled);
+        assert_eq!(answer.is_error, Some(true), "{}", tool.name);
+        assert!(format!("{:?}", answer.content).contains("canceled"), "{}: {:?}", tool.name, answer.content);
+        assert!(!Path::new(&folder.path().join(&output)).exists(), "{} leaves no file", tool.name);
+        let answer = call(Job::default());
+        assert_ne!(answer.is_error, Some(true), "{}: {:?}", tool.name, answer.content);
+    }
+}
+
+#[test]
+fn roots_are_addresses_of_files() {
+    let path = |uri: &str| local_path(uri).map(|path| path.display().to_string());
+    assert_eq!(path("file:///home/a%20b"), Some("/home/a b".to_owned()));
+    for wrong in ["http://example.org/x", "file://host/x", "file:///%", "/home"] {
+        assert_eq!(path(wrong), None, "{wrong}");
+    }
+}
