@@ -12,6 +12,7 @@ pub mod flame;
 mod group;
 pub mod lines;
 pub mod lod;
+pub mod logs;
 pub mod memory;
 pub mod notes;
 pub mod places;

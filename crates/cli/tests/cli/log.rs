@@ -31,6 +31,42 @@ fn log_prints_lines_and_json() {
 }
 
 #[test]
+fn log_prints_the_lines_of_other_formats() {
+    let folder = Folder::new();
+    let (log, trace) = (fixture_of("cnanolog", "head_server.clog"), folder.path("server.wtf-trace"));
+    assert!(traceloom(&["convert", &log, &trace]).status.success());
+    for arguments in [
+        &["--pattern", "[%l] [%L] [%f:%n] %m"][..],
+        &["--pattern", "%m", "--level", "warn+"],
+        &["--pattern", "%m", "--level", "error", "--grep", "not f.und", "-C", "2"],
+        &["--pattern", "%d %l", "--tail", "9"],
+        &["--pattern", "%m", "-n", "3", "--since", "0s", "--until", "10s"],
+    ] {
+        let lines = |file: &str| stdout(&traceloom(&[&["log"], arguments, &[file]].concat()));
+        assert!(lines(&log).lines().count() >= 3, "{arguments:?}");
+        assert_eq!(lines(&trace), lines(&log), "{arguments:?}");
+    }
+    let lines = stdout(&traceloom(&["log", &trace]));
+    assert!(lines.starts_with("[2026-11-15 01:32:32.9"), "{lines:.100}");
+    assert_eq!(stdout(&traceloom(&["log", "--since", "1h", &trace])), "");
+    let json = stdout(&traceloom(&["log", "--json", "-n", "1", &trace]));
+    let json: Json = serde_json::from_str(&json).expect("JSON");
+    let keys: Vec<_> = json.as_object().expect("an object").keys().collect();
+    assert_eq!(keys, ["ts_unix_ns", "ts_ns", "level", "file", "line", "message"]);
+    for (arguments, problem) in [
+        (&["--sort"][..], "need CNanoLog"),
+        (&["--compat"], "need CNanoLog"),
+        (&["--level", "loud"], "unknown level loud"),
+    ] {
+        let outcome = traceloom(&[&["log"], arguments, &[trace.as_str()]].concat());
+        assert_eq!(outcome.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&outcome).contains(problem), "{}", stderr(&outcome));
+    }
+    let spans = traceloom(&["log", &fixture_of("easyprofiler", "v210_values.prof")]);
+    assert!(stderr(&spans).contains("has no log lines"), "{}", stderr(&spans));
+}
+
+#[test]
 fn log_filters_by_time() {
     let file = fixture_of("cnanolog", "head_server.clog");
     let count =

@@ -1,13 +1,18 @@
-//! `log`: the lines of a log, each as `traceloom log --json` prints it.
+//! `log`: log lines, each as `traceloom log --json` prints it.
 
 use std::collections::VecDeque;
 
 use rmcp::schemars::{self, JsonSchema};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
-use traceloom::cnanolog::{
-    self, CNanoLog, Clock, Entry, Extra, Record,
-    text::{self, Messages},
+use traceloom::{
+    Trace,
+    analysis::logs::{LogLine, Logs},
+    cnanolog::{
+        self, CNanoLog, Clock, Entry, Extra, Record,
+        text::{self, Messages},
+    },
+    tables::Flow,
 };
 use traceloom_core::{Error, Records, Result, TimeRange};
 
@@ -17,9 +22,10 @@ use crate::inert::Cut;
 pub(super) static TOOLS: &[Kind] = &[Kind::new::<Log>(
     "log",
     "Log lines, filtered by level, text and time, in the order of the trace. `ts_unix_ns` is Unix time in nanoseconds; subtract \
-     `start_unix_ns` to get the time from the start of the trace that other tools use. `offset` is in bytes. Equals `traceloom log \
-     --json`.",
-    "start_unix_ns:int, lines:[ts_unix_ns:int?, level:str?, file:str?, line:int?, message:str, args:any, offset:int]",
+     `start_unix_ns` to get the time from the start of the trace that other tools use, which is `ts_ns` if present. `offset` is \
+     in bytes. Equals `traceloom log --json`.",
+    "start_unix_ns:int?, lines:[ts_unix_ns:int?, ts_ns?:int?, level:str?, file:str?, line:int?, message:str, args?:any, \
+     offset?:int]",
     log,
 )];
 
@@ -48,43 +54,103 @@ struct Log {
 fn log(call: &Call<'_>) -> Result<Answer> {
     let arguments: Log = call.arguments()?;
     let trace = call.trace(arguments.trace.as_deref())?;
-    if !trace.is::<CNanoLog>() {
-        let message = format!("is {} and has no log lines; `open` lists its contents", trace.format().name);
-        return Err(Error::unsupported(message).in_file(trace.path()));
+    // A format for logs has arguments and offsets, which the tables do not have.
+    if trace.is::<CNanoLog>() {
+        of_entries(&trace, &arguments).map_err(|error| error.in_file(trace.path()))
+    } else {
+        of_tables(&trace, &arguments)
     }
-    let in_file = |error: Error| error.in_file(trace.path());
-    let mut reader = cnanolog::open_with(trace.source().clone(), trace.options(), Extra::default()).map_err(in_file)?;
-    let clock = reader.clock();
-    let rows = arguments.limit.unwrap_or(DEFAULT_ROWS).clamp(1, MAX_ROWS);
-    let mut filter = Filter::new(&arguments, clock);
-    // Only offsets are kept, because the last lines are known only at the end.
-    let (mut offsets, mut total) = (VecDeque::new(), 0_u64);
-    while let Some(located) = reader.next().map_err(in_file)? {
-        let Record::Entry(entry) = &located.record else { continue };
-        if !filter.keeps(entry) {
-            continue;
+}
+
+/// The first or last items, and the number of all.
+struct Kept<T> {
+    rows: usize,
+    is_tail: bool,
+    items: VecDeque<T>,
+    total: u64,
+}
+
+impl<T> Kept<T> {
+    /// Creates an empty list that keeps as many items as a call asks for.
+    fn new(arguments: &Log) -> Self {
+        let rows = arguments.limit.unwrap_or(DEFAULT_ROWS).clamp(1, MAX_ROWS);
+        Self { rows, is_tail: arguments.tail, items: VecDeque::new(), total: 0 }
+    }
+
+    /// Counts an item, and keeps it if it is among the first or last so far.
+    fn offer(&mut self, item: impl FnOnce() -> T) {
+        self.total += 1;
+        if self.items.len() == self.rows && self.is_tail {
+            self.items.pop_front();
         }
-        total += 1;
-        if offsets.len() < rows {
-            offsets.push_back(located.offset);
-        } else if arguments.tail {
-            offsets.pop_front();
-            offsets.push_back(located.offset);
+        if self.items.len() < self.rows {
+            self.items.push_back(item());
+        }
+    }
+}
+
+fn answer(start_unix_ns: Option<i64>, lines: Vec<Json>, rows: usize, total: u64) -> Answer {
+    let shown = lines.len() as u64;
+    let mut answer = Answer::new(json!({ "start_unix_ns": start_unix_ns, "lines": lines }), Some(rows));
+    answer.cuts.extend((shown < total).then(|| Cut::new("lines", shown, total)));
+    answer
+}
+
+/// Only offsets are kept while reading, because the last lines are known only at the end.
+fn of_entries(trace: &Trace, arguments: &Log) -> Result<Answer> {
+    let mut kept = Kept::new(arguments);
+    let mut reader = cnanolog::open_with(trace.source().clone(), trace.options(), Extra::default())?;
+    let clock = reader.clock();
+    let mut filter = Filter::new(arguments, clock);
+    while let Some(located) = reader.next()? {
+        let Record::Entry(entry) = &located.record else { continue };
+        if filter.keeps(entry) {
+            kept.offer(|| located.offset);
         }
     }
     let (mut lines, mut text, mut json) = (Vec::<Json>::new(), Vec::new(), text::Json::new(clock));
-    for offset in offsets {
+    for offset in kept.items {
         reader.seek(offset);
-        let Some(located) = reader.next().map_err(in_file)? else { continue };
+        let Some(located) = reader.next()? else { continue };
         let Record::Entry(entry) = &located.record else { continue };
         text.clear();
         json.put(entry, offset, &mut text);
         lines.push(serde_json::from_slice(&text).map_err(|error| Error::internal(error.to_string()))?);
     }
-    let shown = lines.len() as u64;
-    let mut answer = Answer::new(json!({ "start_unix_ns": clock.start().unix_ns(), "lines": lines }), Some(rows));
-    answer.cuts.extend((shown < total).then(|| Cut::new("lines", shown, total)));
-    Ok(answer)
+    Ok(answer(Some(clock.start().unix_ns()), lines, kept.rows, kept.total))
+}
+
+fn of_tables(trace: &Trace, arguments: &Log) -> Result<Answer> {
+    let (mut kept, mut has_lines) = (Kept::new(arguments), false);
+    let logs = Logs::of(trace)?;
+    logs.each(|line| {
+        has_lines = true;
+        if arguments.keeps(line) {
+            kept.offer(|| line.to_json());
+        }
+        Ok(Flow::Continue)
+    })?;
+    if !has_lines {
+        let message = format!("is {} and has no log lines; `open` lists its contents", trace.format().name);
+        return Err(Error::unsupported(message).in_file(trace.path()));
+    }
+    Ok(answer(logs.unix_origin_ns, kept.items.into(), kept.rows, kept.total))
+}
+
+impl Log {
+    fn range(&self) -> TimeRange {
+        TimeRange::new(self.from_ns, self.to_ns)
+    }
+
+    fn is_of_level(&self, level: &[u8]) -> bool {
+        self.levels.is_empty() || self.levels.iter().any(|wanted| level.eq_ignore_ascii_case(wanted.as_bytes()))
+    }
+
+    fn keeps(&self, line: &LogLine<'_>) -> bool {
+        line.ts_ns.is_none_or(|ts_ns| self.range().contains(ts_ns))
+            && self.is_of_level(line.level.as_bytes())
+            && self.contains.as_ref().is_none_or(|part| line.message.contains(part.as_str()))
+    }
 }
 
 /// The requested entries. As in the program, an entry without a time or site passes the filters that need one.
@@ -98,8 +164,7 @@ struct Filter<'a> {
 
 impl<'a> Filter<'a> {
     fn new(arguments: &'a Log, clock: Clock) -> Self {
-        let range = TimeRange::new(arguments.from_ns, arguments.to_ns);
-        Self { arguments, range, clock, messages: Messages::default(), text: Vec::new() }
+        Self { arguments, range: arguments.range(), clock, messages: Messages::default(), text: Vec::new() }
     }
 
     fn keeps(&mut self, entry: &Entry<'_>) -> bool {
@@ -110,13 +175,11 @@ impl<'a> Filter<'a> {
     }
 
     fn is_of_level(&self, entry: &Entry<'_>) -> bool {
-        let wanted = &self.arguments.levels;
-        let Some((dictionary, site)) = entry.dictionary().zip(entry.site()).filter(|_| !wanted.is_empty()) else {
-            return true;
-        };
-        let nameless = format!("LEVEL_{}", site.level);
-        let level = dictionary.level_name(site.level).unwrap_or(nameless.as_bytes());
-        wanted.iter().any(|wanted| level.eq_ignore_ascii_case(wanted.as_bytes()))
+        let Some((dictionary, site)) = entry.dictionary().zip(entry.site()) else { return true };
+        match dictionary.level_name(site.level) {
+            Some(level) => self.arguments.is_of_level(level),
+            None => self.arguments.is_of_level(format!("LEVEL_{}", site.level).as_bytes()),
+        }
     }
 
     fn has_text(&mut self, entry: &Entry<'_>) -> bool {

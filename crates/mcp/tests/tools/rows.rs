@@ -117,3 +117,38 @@ async fn a_log_is_read_by_level_and_text() {
     assert_eq!(messages(&tail["from_trace"]["lines"]), last);
     assert_eq!(tail["truncated"][0]["total"], all.len());
 }
+
+#[tokio::test]
+async fn the_log_lines_of_another_format_come_from_its_tables() {
+    let bench = Bench::new().await;
+    let (log, path) = (bench.sample("cnanolog"), bench.folder.path().join("log.wtf-trace"));
+    let mut out = std::fs::File::create(&path).expect("there is room");
+    Trace::open(log).expect("opens").write_as("wtf", &mut out).expect("a conversion");
+    let trace = Trace::open(&path).expect("opens");
+    let opened = bench.ask("open", json!({ "trace": text(&path) })).await["from_trace"]["ask_next"].clone();
+    assert!(opened.as_array().into_iter().flatten().any(|next| next["tool"] == "log"), "{opened}");
+    let messages = |found: &Json| -> Vec<Json> {
+        found["from_trace"]["lines"].as_array().into_iter().flatten().map(|line| line["message"].clone()).collect()
+    };
+    let expected =
+        |query: &str| -> Vec<Json> { rows(&trace, query).iter().map(|row| row["message"].clone()).collect() };
+    let all = rows(&trace, "select id from logs").len();
+    let first = bench.ask("log", json!({ "trace": text(&path), "limit": 50 })).await;
+    assert_eq!(messages(&first), expected("select message from logs order by id limit 50"));
+    assert_eq!(first["truncated"], json!([{ "list": "lines", "shown": 50, "total": all }]));
+    let line = &first["from_trace"]["lines"][0];
+    let (start, unix) = (first["from_trace"]["start_unix_ns"].as_i64(), line["ts_unix_ns"].as_i64());
+    assert_eq!(unix.zip(start).map(|(unix, start)| unix - start), line["ts_ns"].as_i64());
+    assert!(unix.is_some() && line["level"].is_string(), "{line}");
+    let arguments = json!({ "trace": text(&path), "levels": ["error", "warn"], "limit": 5, "tail": true });
+    let found = bench.ask("log", arguments).await;
+    let last = "select message from (select * from logs where level_name in ('ERROR', 'WARN') order by id desc limit 5) \
+                order by id";
+    assert_eq!(messages(&found), expected(last));
+    let part = json!({ "trace": text(&path), "contains": "a", "from_ns": 1_000_000_000_i64, "to_ns": 9_000_000_000_i64, "limit": 9 });
+    let query = "select message from logs where strpos(message, 'a') > 0 and ts_ns >= 1000000000 and ts_ns < 9000000000 \
+                 order by id limit 9";
+    assert_eq!(messages(&bench.ask("log", part).await), expected(query));
+    let spans = bench.sample("easyprofiler");
+    assert!(bench.refusal("log", json!({ "trace": text(&spans) })).await.contains("has no log lines"));
+}

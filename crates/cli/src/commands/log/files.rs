@@ -6,7 +6,7 @@ use traceloom::{
     Trace,
     cnanolog::{CNanoLog, Dictionary, Extra, Header, Numbering, Reader, open_with},
 };
-use traceloom_core::{Error, Options, Records, Result};
+use traceloom_core::{Codec, Error, Options, Records, Result};
 
 use crate::args::{self, Reading, log::Levels};
 
@@ -45,9 +45,19 @@ impl<'a> Files<'a> {
     }
 
     pub(super) fn open(&mut self, path: &Path) -> Result<Log> {
+        let trace = self.trace(path)?;
+        self.log(trace)
+    }
+
+    /// Opens a trace of any format.
+    pub(super) fn trace(&self, path: &Path) -> Result<Trace> {
         let reading = &self.arguments.reading;
         let options = if self.is_quiet { reading.options() } else { reading.watched() };
-        let mut log = Log { trace: expect_log(options.open(path)?)?, extra: self.extra() };
+        options.open(path)
+    }
+
+    pub(super) fn log(&mut self, trace: Trace) -> Result<Log> {
+        let mut log = Log { trace: expect_log(trace)?, extra: self.extra() };
         let reader = log.reader()?;
         let header = reader.header().clone();
         if reader.has_own_dictionary() {
@@ -82,11 +92,12 @@ pub(crate) fn lend_dictionary(path: &Path, reading: &Reading) -> Result<Dictiona
     Dictionary::of(trace.source().clone(), trace.options()).map_err(|error| error.in_file(path))
 }
 
-/// Rejects traces of other formats, which have no log lines.
+/// Rejects traces of other formats, whose log lines are only in the tables.
 fn expect_log(trace: Trace) -> Result<Trace> {
     if trace.is::<CNanoLog>() {
         return Ok(trace);
     }
-    let message = format!("is {} and has no log lines", trace.format().name);
+    let (name, log) = (trace.format().name, CNanoLog::FORMAT.name);
+    let message = format!("is {name}; --compat, --dictionary, --follow, --levels and --sort need {log}");
     Err(Error::unsupported(message).in_file(trace.path()))
 }

@@ -1,10 +1,11 @@
 //! Selects the entries to show.
 
-use std::collections::BTreeSet;
+use std::{cmp::Ordering, collections::BTreeSet};
 
 use jiff::{civil::DateTime, tz::TimeZone};
 use regex::bytes::Regex;
 use traceloom::cnanolog::{Clock, Dictionary, Entry, Reader, text::Messages};
+use traceloom_analysis::logs::LogLine;
 use traceloom_core::{Error, Result, TimeRange, parse_duration};
 
 use crate::args;
@@ -38,6 +39,8 @@ enum Time {
 
 /// The built-in levels, least severe first.
 static SEVERITY: [&str; 4] = ["DEBUG", "INFO", "WARN", "ERROR"];
+/// Max number of custom levels to list; in tables, every line may have its own.
+const MAX_CUSTOMS: usize = 100;
 
 impl Filter {
     pub(super) fn new(arguments: &args::log::Log) -> Result<Self> {
@@ -89,6 +92,38 @@ impl Filter {
             numbers.extend(found);
         }
         Some(numbers)
+    }
+
+    /// Whether a line of the tables is shown. A line without a time passes the filters that need one.
+    pub(super) fn keeps(&mut self, line: &LogLine<'_>) -> bool {
+        let has_level = self.has_level(line.level);
+        let time = |of: Time| match of {
+            Time::UnixNs(ns) => line.ts_unix_ns.map(|at| at.cmp(&ns)),
+            Time::AfterStartNs(ns) => line.ts_ns.map(|at| at.cmp(&ns)),
+        };
+        has_level
+            && self.since.and_then(time).is_none_or(Ordering::is_ge)
+            && self.until.and_then(time).is_none_or(Ordering::is_lt)
+            && self.grep.as_ref().is_none_or(|grep| grep.is_match(line.message.as_bytes()))
+    }
+
+    /// Whether a level is among the wanted ones.
+    fn has_level(&mut self, level: &str) -> bool {
+        if self.levels.is_empty() {
+            return true;
+        }
+        if self.customs.len() < MAX_CUSTOMS && severity(level).is_none() && !self.customs.contains(level) {
+            self.customs.insert(level.to_owned());
+        }
+        let mut is_wanted = false;
+        for wanted in &mut self.levels {
+            let (from, of_line) = (severity(&wanted.name), severity(level));
+            let is_worse = wanted.and_worse && from.zip(of_line).is_some_and(|(from, of_line)| of_line >= from);
+            let is_this = is_worse || level.eq_ignore_ascii_case(&wanted.name);
+            wanted.is_known |= is_this || from.is_some();
+            is_wanted |= is_this;
+        }
+        is_wanted
     }
 
     /// Rejects levels that no file has; known only after the last file.

@@ -1,4 +1,4 @@
-//! `log`: a binary log as text.
+//! `log`: a binary log, or the log lines of another trace, as text.
 
 mod files;
 mod filter;
@@ -6,6 +6,7 @@ mod follow;
 mod lines;
 mod render;
 mod sort;
+mod tables;
 
 use std::{
     io::{self, IsTerminal},
@@ -64,7 +65,11 @@ impl<'a> Printer<'a> {
 
     /// Prints one file from its start to its end.
     fn print(&mut self, path: &Path) -> Result<Outcome> {
-        let log = self.files.open(path)?;
+        let trace = self.files.trace(path)?;
+        if tables::suits(&trace, self.arguments) {
+            return tables::print(&trace, self);
+        }
+        let log = self.files.log(trace)?;
         let threads = log.trace.options().limits.threads;
         let findings = if threads > 1 && !self.arguments.compat && self.out.is_endless() {
             self.print_pages(&log, threads)

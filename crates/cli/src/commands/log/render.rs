@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anstyle::Style;
 use jiff::tz::TimeZone;
 use traceloom::cnanolog::{
-    Entry, Reader, Record,
+    Reader, Record,
     text::{Compat, Json, Lines, Pattern, Step, Zone, utc},
 };
 use traceloom_core::{Error, Located, Position, Result, Text};
@@ -27,7 +27,7 @@ enum Form {
 
 impl Render {
     pub(super) fn new(reader: &Reader, arguments: &args::log::Log) -> Self {
-        let zone: Zone = if arguments.local { local } else { utc };
+        let zone = zone(arguments);
         let pattern = arguments.pattern.as_deref().map(str::as_bytes);
         let form = if arguments.compat {
             let mut compat = Compat::new(reader, pattern, zone);
@@ -113,7 +113,8 @@ impl Render {
                 lines.put(entry, &mut self.line);
                 if is_shown {
                     let line = std::mem::take(&mut self.line);
-                    show(&line, style_of(entry), &mut self.line)?;
+                    let level = entry.site().and_then(|site| entry.dictionary()?.level_name(site.level));
+                    show(&line, style_of(level.unwrap_or_default()), &mut self.line)?;
                 }
             }
         }
@@ -142,7 +143,7 @@ pub(super) fn check_pattern(arguments: &args::log::Log) -> Result<()> {
 }
 
 /// Writes a line for a person: in color, and without control characters other than tabs.
-fn show(line: &[u8], style: Style, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn show(line: &[u8], style: Style, out: &mut dyn Write) -> io::Result<()> {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     write!(out, "{style}")?;
     for (index, text) in line.split(|byte| *byte == b'\t').enumerate() {
@@ -152,15 +153,19 @@ fn show(line: &[u8], style: Style, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{style:#}")
 }
 
-/// The color of an entry's level.
-fn style_of(entry: &Entry<'_>) -> Style {
-    let name = entry.site().and_then(|site| entry.dictionary()?.level_name(site.level));
-    match name {
-        Some(b"ERROR") => Styles::ERROR,
-        Some(b"WARN") => Styles::WARNING,
-        Some(b"DEBUG") => Styles::DIM,
+/// The color of a level.
+pub(super) fn style_of(level: &[u8]) -> Style {
+    match level {
+        b"ERROR" => Styles::ERROR,
+        b"WARN" => Styles::WARNING,
+        b"DEBUG" => Styles::DIM,
         _ => Style::new(),
     }
+}
+
+/// The time zone of the times to print.
+pub(super) fn zone(arguments: &args::log::Log) -> Zone {
+    if arguments.local { local } else { utc }
 }
 
 fn local(unix: i64) -> i32 {
