@@ -38,7 +38,7 @@ pub(crate) fn run() -> Result<bool> {
     Ok(met)
 }
 
-fn generated(entries: u64) -> Result<(tempfile::NamedTempFile, Source)> {
+pub(crate) fn generated(entries: u64) -> Result<(tempfile::NamedTempFile, Source)> {
     let file = tempfile::NamedTempFile::new()?;
     make(BufWriter::new(file.reopen()?), entries)?;
     let source = Source::open(file.path(), &Limits::default())?;

@@ -33,7 +33,9 @@ pub(crate) fn run() -> Result<bool> {
     Ok(met)
 }
 
-fn generated(write: impl FnOnce(BufWriter<File>) -> Result<()>) -> Result<(tempfile::NamedTempFile, Source)> {
+pub(crate) fn generated(
+    write: impl FnOnce(BufWriter<File>) -> Result<()>,
+) -> Result<(tempfile::NamedTempFile, Source)> {
     let file = tempfile::NamedTempFile::new()?;
     write(BufWriter::new(file.reopen()?))?;
     let source = Source::open(file.path(), &Limits::default())?;

@@ -168,7 +168,7 @@ fn against(file: &Path, ours: &Sums, time: Duration) -> Result<Result<bool, &'st
     Ok(Ok(row("decode and sums per line", time.as_secs_f64() / best, "x Devel::NYTProf", MAX_OF_ORIGINAL)))
 }
 
-fn generated(records: u64) -> Result<(tempfile::NamedTempFile, Source)> {
+pub(crate) fn generated(records: u64) -> Result<(tempfile::NamedTempFile, Source)> {
     let file = tempfile::NamedTempFile::new()?;
     make(BufWriter::new(file.reopen()?), records)?;
     let source = Source::open(file.path(), &Limits::default())?;
