@@ -6,6 +6,8 @@ use serde_json::{Map, Value as Json, json};
 const MAX_TEXT_CHARS: usize = 600;
 /// Max number of characters of a text in a result that would otherwise be too long.
 const MIN_TEXT_CHARS: usize = 8;
+/// Names of fields are not cut below this, because shorter ones would become equal.
+const MIN_KEY_CHARS: usize = 64;
 /// Max number of fields of a row in a result that would otherwise be too long, before it is halved.
 const MAX_FIELDS: usize = 512;
 
@@ -119,7 +121,7 @@ fn cut(value: &Json, list: &str, caps: Caps, cuts: &mut Vec<Cut>) -> Json {
             // The fields of the result itself are not data from the trace, and its schema requires them.
             let (is_outermost, mut shown) = (list.is_empty(), Map::new());
             for (key, field) in fields.iter().take(if is_outermost { usize::MAX } else { caps.fields }) {
-                let key = shortened(key, caps.chars);
+                let key = shortened(key, caps.chars.max(MIN_KEY_CHARS));
                 let below = if is_outermost { key.clone() } else { format!("{list}.{key}") };
                 shown.insert(key, cut(field, &below, caps, cuts));
             }

@@ -104,7 +104,7 @@ async fn names_of_a_megabyte_come_out_as_inert_data() {
         [write("small.mlyze", heap_of(&[b"other"])), write("small.out", profile_of(&[b"other"]))];
     for (path, small, tools, query) in [
         (&heap, small_heap, ["memory", "tree"], "select * from frames"),
-        (&profile, small_profile, ["lines", "stats"], "select * from functions"),
+        (&profile, small_profile, ["lines", "stats"], "select * from definitions"),
     ] {
         let mut calls = vec![
             ("sql", json!({ "query": query, "traces": [path] })),
