@@ -1,19 +1,16 @@
-//! Keeps a query from crashing the process by limiting its length, its depth, and the size of its values.
+//! Keeps a query from crashing the process by limiting its length, its depth, its types, and the size of its values.
 
-use std::{collections::HashMap, ops::ControlFlow, sync::Arc, thread};
+mod types;
+mod values;
 
-use arrow_array::{Array, cast::AsArray, types::Int64Type};
-use arrow_schema::{DataType, FieldRef};
+use std::{collections::HashMap, ops::ControlFlow, thread};
+
 use datafusion::{
-    arrow::compute::{cast, max},
     common::{
-        DataFusionError, Result, exec_err, plan_err, resources_datafusion_err,
-        tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion},
+        DataFusionError, Result, plan_err,
+        tree_node::{TransformedResult, TreeNode, TreeNodeRecursion},
     },
-    logical_expr::{
-        BinaryExpr, ColumnarValue, Expr, LogicalPlan, Operator, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF,
-        ScalarUDFImpl, Signature, expr::ScalarFunction, simplify::ExprSimplifyResult, simplify::SimplifyContext,
-    },
+    logical_expr::{Expr, LogicalPlan},
     sql::{
         parser::Statement,
         sqlparser::{
@@ -24,6 +21,9 @@ use datafusion::{
         },
     },
 };
+
+#[cfg(feature = "codec")]
+pub(crate) use self::values::{Bounded, Measured};
 
 /// Max number of bytes of a query.
 const MAX_LENGTH: usize = 1 << 20;
@@ -69,20 +69,46 @@ struct Level {
     is_from: bool,
 }
 
+/// The levels that are open, with their depth: the sum is kept, because adding it up for every token would take time
+/// that grows with the square of the query.
+#[derive(Default)]
+struct Levels {
+    inner: Level,
+    outer: Vec<Level>,
+    outer_depth: usize,
+}
+
+impl Levels {
+    fn open(&mut self) {
+        self.outer_depth += self.inner.operators + 1;
+        self.outer.push(std::mem::take(&mut self.inner));
+    }
+
+    fn close(&mut self) {
+        if let Some(level) = self.outer.pop() {
+            self.outer_depth -= level.operators + 1;
+            self.inner = level;
+        }
+    }
+
+    fn depth(&self) -> usize {
+        self.outer_depth + self.inner.operators + 1
+    }
+}
+
 fn depth(tokens: &[Token]) -> usize {
-    let mut levels = vec![Level::default()];
+    let mut levels = Levels::default();
     let mut deepest = 0;
     for token in tokens {
-        let is_inside = levels.len() > 1;
-        let Some(level) = levels.last_mut() else { break };
+        let level = &mut levels.inner;
         match token {
-            Token::LParen | Token::LBracket | Token::LBrace => levels.push(Level::default()),
-            Token::RParen | Token::RBracket | Token::RBrace if is_inside => drop(levels.pop()),
+            Token::LParen | Token::LBracket | Token::LBrace => levels.open(),
+            Token::RParen | Token::RBracket | Token::RBrace => levels.close(),
             Token::Comma if level.is_from => level.operators += 1,
             Token::Comma | Token::SemiColon => level.operators = 0,
             Token::Word(word) => match word.keyword {
-                Keyword::CASE => levels.push(Level::default()),
-                Keyword::END if is_inside => drop(levels.pop()),
+                Keyword::CASE => levels.open(),
+                Keyword::END => levels.close(),
                 Keyword::WHEN | Keyword::THEN | Keyword::ELSE => level.operators = 0,
                 Keyword::FROM => level.is_from = true,
                 Keyword::WHERE | Keyword::GROUP | Keyword::HAVING | Keyword::ORDER | Keyword::LIMIT => {
@@ -99,7 +125,7 @@ fn depth(tokens: &[Token]) -> usize {
             Token::Number(..) | Token::SingleQuotedString(_) | Token::Whitespace(_) | Token::Period | Token::EOF => {}
             _ => level.operators += 1,
         }
-        deepest = deepest.max(levels.iter().map(|level| level.operators + 1).sum());
+        deepest = deepest.max(levels.depth());
     }
     deepest
 }
@@ -168,252 +194,21 @@ impl Visitor for Uses {
     }
 }
 
-/// Rejects a plan that is too large, and limits the size of the results of its functions.
+/// Rejects a plan that is too large or has types that are, and limits the size of the results of its functions.
 pub(crate) fn bounded(plan: LogicalPlan, memory_bytes: u64) -> Result<LogicalPlan> {
     let mut nodes = 0;
-    plan.apply_with_subqueries(|_| {
+    plan.apply_with_subqueries(|node| {
         nodes += 1;
+        types::check_schema(node.schema())?;
         Ok(if nodes > MAX_NODES { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
     })?;
     if nodes > MAX_NODES {
         return plan_err!("the plan of the query has more than {MAX_NODES} operators");
     }
     let max_bytes = usize::try_from(memory_bytes / 4).unwrap_or(usize::MAX);
-    let guard = |expr: Expr| guarded(expr, max_bytes);
-    plan.transform_with_subqueries(|node| node.map_expressions(|expr| expr.transform_up(guard))).data()
-}
-
-/// Functions whose results may be larger than their arguments, also in several steps, and how much larger.
-static GROWING: &[(&str, Growth)] = &[
-    ("array_append", Growth::Sum),
-    ("array_concat", Growth::Sum),
-    ("array_prepend", Growth::Sum),
-    ("array_repeat", Growth::Times(1)),
-    ("array_replace", Growth::Sum),
-    ("array_replace_all", Growth::Bytes(2)),
-    ("array_replace_n", Growth::Bytes(2)),
-    ("array_resize", Growth::Times(1)),
-    ("array_to_string", Growth::Bytes(1)),
-    ("arrays_zip", Growth::Sum),
-    ("concat", Growth::Sum),
-    ("concat_ws", Growth::Bytes(0)),
-    ("encode", Growth::Sum),
-    ("generate_series", Growth::Range),
-    ("lpad", Growth::Length),
-    ("make_array", Growth::Sum),
-    ("overlay", Growth::Sum),
-    ("range", Growth::Range),
-    ("regexp_replace", Growth::Bytes(2)),
-    ("repeat", Growth::Times(1)),
-    ("replace", Growth::Bytes(2)),
-    ("rpad", Growth::Length),
-    ("string_to_array", Growth::Sum),
-    ("to_char", Growth::Bytes(1)),
-    ("translate", Growth::Sum),
-];
-
-/// What the size of a result depends on; the numbers are argument indexes.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-enum Growth {
-    /// The sum of all arguments.
-    Sum,
-    /// All arguments, times a number.
-    Times(usize),
-    /// All arguments, times the bytes of a text.
-    Bytes(usize),
-    /// A number of characters per row.
-    Length,
-    /// The numbers from the first to the second.
-    Range,
-}
-
-/// A growing function that rejects results beyond a size, because the engine's memory limit does not cover them.
-#[derive(Debug, Eq, Hash, PartialEq)]
-pub(crate) struct Bounded {
-    inner: Arc<ScalarUDF>,
-    growth: Growth,
-    max_bytes: usize,
-}
-
-/// The same for the results of `||`, which is not a function.
-#[derive(Debug, Eq, Hash, PartialEq)]
-pub(crate) struct Measured {
-    signature: Signature,
-    max_bytes: usize,
-}
-
-fn guarded(expr: Expr, max_bytes: usize) -> Result<Transformed<Expr>> {
-    let udf = match &expr {
-        Expr::ScalarFunction(ScalarFunction { func, .. }) => {
-            Bounded::new(Arc::clone(func), max_bytes).map(ScalarUDF::from)
-        }
-        Expr::BinaryExpr(BinaryExpr { op: Operator::StringConcat, .. }) => {
-            Some(ScalarUDF::from(Measured::new(max_bytes)))
-        }
-        _ => None,
+    let guard = |expr: Expr| {
+        types::check_cast(&expr)?;
+        values::guarded(expr, max_bytes)
     };
-    Ok(match (udf.map(Arc::new), expr) {
-        (Some(func), Expr::ScalarFunction(ScalarFunction { args, .. })) => {
-            Transformed::yes(Expr::ScalarFunction(ScalarFunction { func, args }))
-        }
-        (Some(func), expr) => Transformed::yes(Expr::ScalarFunction(ScalarFunction { func, args: vec![expr] })),
-        (None, expr) => Transformed::no(expr),
-    })
-}
-
-impl Measured {
-    pub(crate) fn new(max_bytes: usize) -> Self {
-        Self { signature: Signature::any(1, datafusion::logical_expr::Volatility::Immutable), max_bytes }
-    }
-
-    #[cfg(feature = "codec")]
-    pub(crate) fn max_bytes(&self) -> usize {
-        self.max_bytes
-    }
-}
-
-impl Bounded {
-    /// `None` for a function whose results do not grow.
-    pub(crate) fn new(inner: Arc<ScalarUDF>, max_bytes: usize) -> Option<Self> {
-        let growth = GROWING.iter().find(|(name, _)| *name == inner.name()).map(|(_, growth)| *growth)?;
-        Some(Self { inner, growth, max_bytes })
-    }
-
-    #[cfg(feature = "codec")]
-    pub(crate) fn max_bytes(&self) -> usize {
-        self.max_bytes
-    }
-
-    /// Upper bound of the bytes of the result.
-    fn estimate(&self, args: &ScalarFunctionArgs) -> Result<u128> {
-        let rows = args.number_rows as u128;
-        let sum: u128 = args.args.iter().map(|arg| size(arg, args.number_rows)).sum();
-        Ok(match self.growth {
-            Growth::Sum => sum,
-            Growth::Times(number) => sum * number_of(args, number)?.max(1),
-            Growth::Bytes(text) => {
-                let bytes = args.args.get(text).map_or(0, |arg| match arg {
-                    ColumnarValue::Array(_) => size(arg, 1),
-                    ColumnarValue::Scalar(value) => {
-                        value.try_as_str().flatten().map_or(size(arg, 1), |text| text.len() as u128)
-                    }
-                });
-                sum.saturating_mul(bytes.max(1))
-            }
-            Growth::Length => rows * number_of(args, 1)? * 4,
-            Growth::Range => rows * range(args)? * 8,
-        })
-    }
-}
-
-/// Bytes of an argument, for all rows.
-fn size(arg: &ColumnarValue, rows: usize) -> u128 {
-    match arg {
-        ColumnarValue::Array(array) => {
-            array.to_data().get_slice_memory_size().unwrap_or_else(|_| array.get_array_memory_size()) as u128
-        }
-        ColumnarValue::Scalar(value) => value.size() as u128 * rows as u128,
-    }
-}
-
-/// The largest value of an integer argument; `None` for NULL.
-fn largest(arg: &ColumnarValue) -> Result<Option<i64>> {
-    let array = arg.to_array(1)?;
-    if !(array.data_type().is_integer() || array.data_type().is_null()) {
-        return exec_err!("only integers are allowed here, not {}", array.data_type());
-    }
-    Ok(max(cast(&array, &DataType::Int64)?.as_primitive::<Int64Type>()))
-}
-
-fn number_of(args: &ScalarFunctionArgs, number: usize) -> Result<u128> {
-    let largest = args.args.get(number).map(largest).transpose()?.flatten();
-    Ok(largest.map_or(0, |value| value.max(0).unsigned_abs().into()))
-}
-
-/// Upper bound of the length of a range; steps make it shorter.
-fn range(args: &ScalarFunctionArgs) -> Result<u128> {
-    let mut extent: u128 = 0;
-    for arg in args.args.iter().take(2) {
-        let ends = [largest(arg)?, least(arg)?];
-        extent += ends.into_iter().flatten().map(|end| u128::from(end.unsigned_abs())).max().unwrap_or(0);
-    }
-    let step = args.args.get(2).map(largest).transpose()?.flatten();
-    Ok(extent / step.map_or(1, |step| u128::from(step.unsigned_abs()).max(1)))
-}
-
-fn least(arg: &ColumnarValue) -> Result<Option<i64>> {
-    let array = cast(&arg.to_array(1)?, &DataType::Int64)?;
-    Ok(datafusion::arrow::compute::min(array.as_primitive::<Int64Type>()))
-}
-
-fn too_large(name: &str, max_bytes: usize) -> DataFusionError {
-    resources_datafusion_err!("{name} would produce values of more than {} MB", max_bytes >> 20)
-}
-
-impl ScalarUDFImpl for Bounded {
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-
-    fn aliases(&self) -> &[String] {
-        self.inner.aliases()
-    }
-
-    fn schema_name(&self, args: &[Expr]) -> Result<String> {
-        self.inner.schema_name(args)
-    }
-
-    fn signature(&self) -> &Signature {
-        self.inner.signature()
-    }
-
-    fn return_type(&self, types: &[DataType]) -> Result<DataType> {
-        self.inner.return_type(types)
-    }
-
-    fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
-        self.inner.return_field_from_args(args)
-    }
-
-    fn coerce_types(&self, types: &[DataType]) -> Result<Vec<DataType>> {
-        self.inner.coerce_types(types)
-    }
-
-    fn simplify(&self, args: Vec<Expr>, _: &SimplifyContext) -> Result<ExprSimplifyResult> {
-        // The engine would put its own function back.
-        Ok(ExprSimplifyResult::Original(args))
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        if self.estimate(&args)? > self.max_bytes as u128 {
-            return Err(too_large(self.name(), self.max_bytes));
-        }
-        self.inner.invoke_with_args(args)
-    }
-}
-
-impl ScalarUDFImpl for Measured {
-    fn name(&self) -> &str {
-        "||"
-    }
-
-    fn schema_name(&self, args: &[Expr]) -> Result<String> {
-        Ok(args.first().map(|arg| arg.schema_name().to_string()).unwrap_or_default())
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, types: &[DataType]) -> Result<DataType> {
-        types.first().cloned().ok_or_else(|| DataFusionError::Internal("|| has no value".to_owned()))
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        match args.args.into_iter().next() {
-            Some(value) if size(&value, 1) > self.max_bytes as u128 => Err(too_large(self.name(), self.max_bytes)),
-            Some(value) => Ok(value),
-            None => exec_err!("|| has no value"),
-        }
-    }
+    plan.transform_with_subqueries(|node| node.map_expressions(|expr| expr.transform_up(guard))).data()
 }

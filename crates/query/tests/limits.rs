@@ -2,7 +2,10 @@
 
 mod common;
 
-use std::thread;
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
 
 use traceloom_query::{Options, Session};
 
@@ -42,6 +45,15 @@ fn deep_expressions_are_answered_or_refused() {
     ask(64 << 20, format!("select {}1{}", "(".repeat(5_000), ")".repeat(5_000))).expect_err("too deep");
     ask(64 << 20, format!("select {}1", "- ".repeat(5_000))).expect_err("too deep");
     ask(64 << 20, format!("select '{}'", "x".repeat(2 << 20))).expect_err("too long");
+}
+
+#[test]
+fn the_depth_of_a_query_is_measured_in_one_pass() {
+    let begin = Instant::now();
+    let refusal = ask(64 << 20, "(".repeat(500_000)).expect_err("too deep");
+    assert!(refusal.contains("nests 500001 operators"), "{refusal}");
+    // Adding up all open parentheses at each of them takes minutes.
+    assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
 }
 
 #[test]
@@ -90,6 +102,36 @@ fn values_that_grow_without_bound_are_refused() {
 }
 
 #[test]
+fn types_that_grow_without_bound_are_refused() {
+    for sql in [
+        &doubled("1", "struct(x, x)", "x"),
+        &doubled("1", "named_struct('a', x, 'b', x)", "count(x)"),
+        &doubled("1", "{a: x, b: x}", "x"),
+        &doubled("1", "map(['a'], [struct(x, x)])", "x"),
+        &doubled("make_array(1)", "arrays_zip(x, x)", "x"),
+    ] {
+        let refusal = ask(16 << 20, sql.to_owned()).expect_err(sql);
+        assert!(refusal.contains("fields"), "{sql}: {refusal}");
+    }
+}
+
+#[test]
+fn long_fixed_size_lists_are_refused() {
+    for sql in [
+        "select try_cast(make_array(1) as bigint[2000000000])",
+        "select cardinality(cast(make_array(1) as bigint[2000000000]))",
+        "select make_array(make_array(1))::bigint[50000][50000]",
+        "select count(try_cast(make_array(dur_ns) as bigint[100000])) from spans",
+        "select arrow_cast(make_array(1), 'FixedSizeList(2000000000, Int64)')",
+        "select arrow_try_cast(make_array(1), 'FixedSizeList(2000000000, Int64)')",
+        "select arrow_cast('a', 'FixedSizeBinary(2000000000)')",
+    ] {
+        let refusal = ask(16 << 20, sql.to_owned()).expect_err(sql);
+        assert!(refusal.contains("fixed-size"), "{sql}: {refusal}");
+    }
+}
+
+#[test]
 fn a_short_query_with_a_huge_plan_is_refused() {
     let names = (1..40).map(|number| format!("a{number} as (select l.x from a{0} l, a{0} r)", number - 1));
     let sql = format!("with a0 as (select 1 as x), {} select x from a39", names.collect::<Vec<_>>().join(", "));
@@ -105,6 +147,8 @@ fn functions_work_within_their_limits() {
             .into(),
     );
     assert_eq!(rows.expect("an answer")[1], "007 | 7.. | [1, 1, 1] | [0, 1, 2] | ab | [1, 2]");
+    let nested = "select struct(1, 'a'), named_struct('a', 1), map(['k'], [2]), cast([1, 2] as bigint[2])";
+    assert_eq!(ask(64 << 20, nested.into()).expect("an answer")[1], "{c0: 1, c1: a} | {a: 1} | {k: 2} | [1, 2]");
     let heads = ask(64 << 20, "select 'a' || 'b', name || 'x' as y from spans limit 1".into()).expect("an answer");
     assert_eq!(heads[0], "Utf8(\"a\") || Utf8(\"b\") | y");
 }
