@@ -48,6 +48,6 @@ pub use crate::{
     formats::{FORMATS, Mapping},
     growing::Growing,
     set::{AxisOptions, Offset, TraceSet, pour_in_turn},
-    shared::RULES,
+    shared::{RULES, messages_cut},
     trace::{Options, Trace, ingest, open},
 };

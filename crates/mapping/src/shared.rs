@@ -14,8 +14,13 @@ use traceloom_model::{
 use crate::trace::Input;
 
 rules! { "tables":
-    MESSAGES_CUT "messages-cut" Warning "{count} messages were cut off: wide fields in their formats would expand the log many times";
+    MESSAGES_CUT "messages-cut" Warning Missing "{count} messages were cut off: wide fields in their formats would expand the log many times";
     TIME_RANGE "time-range" Warning "{count} timestamps overflowed and were clamped";
+}
+
+/// The finding about messages that were cut off.
+pub fn messages_cut(count: u64) -> Found {
+    Found::new(&MESSAGES_CUT, Position::default()).with("count", count)
 }
 
 /// Reports times that did not fit.

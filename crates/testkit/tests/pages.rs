@@ -72,6 +72,11 @@ fn the_reference_of_finding_codes_is_fresh() {
             page.push_str(&format!("| [{}]({link}) | {} | {data} | `{message}` |\n", rule.code, rule.severity));
         }
     }
+    page.push_str("\n## Tables of any format\n\n| code | severity | data | message |\n|---|---|---|---|\n");
+    for rule in traceloom_mapping::RULES {
+        let data = if rule.data == Data::Missing { "missing" } else { "" };
+        page.push_str(&format!("| {} | {} | {data} | `{}` |\n", rule.code, rule.severity, rule.message));
+    }
     let name = "docs/reference/findings.md";
     if std::env::var_os("TRACELOOM_BLESS").is_some() {
         fs::write(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(name), &page)

@@ -9,6 +9,7 @@ use std::{
 };
 
 use serde_json::Value as Json;
+use traceloom_testkit::made::{LOG_SECOND, log_of};
 
 use crate::{Folder, fixture_of, stderr, stdout, traceloom};
 
@@ -64,6 +65,35 @@ fn log_prints_the_lines_of_other_formats() {
     }
     let spans = traceloom(&["log", &fixture_of("easyprofiler", "v210_values.prof")]);
     assert!(stderr(&spans).contains("has no log lines"), "{}", stderr(&spans));
+}
+
+#[test]
+fn messages_that_are_cut_off_are_reported() {
+    let folder = Folder::new();
+    let (wide, narrow) = (folder.path("wide.clog"), folder.path("narrow.clog"));
+    let messages: Vec<(u64, i32)> = (0..24).map(|number| (number, 7)).collect();
+    // 24 messages of 4 MB are more than a log of 1 kB may have.
+    for (path, format) in [(&wide, "%1$60000d".repeat(70)), (&narrow, "%400d".to_owned())] {
+        fs::write(path, log_of(format.as_bytes(), LOG_SECOND, [0, 1_000], &messages)).expect("room for it");
+    }
+    for options in [&[] as &[&str], &["--json"], &["--sort"], &["--max-threads", "1"], &["--grep", "none"]] {
+        let run = |file: &String| traceloom(&[&["log", "--tail", "1"], options, &[file]].concat());
+        let output = run(&wide);
+        let warning = "messages were cut off: wide fields in their formats would expand the log many times";
+        assert_eq!(stderr(&output).matches(warning).count(), 1, "{options:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains("[tables.messages-cut]"), "{options:?}: {}", stderr(&output));
+        assert_eq!(output.status.code(), Some(1), "{options:?}");
+        assert_eq!(stderr(&run(&narrow)), "", "{options:?}");
+    }
+    let followed = traceloom(&["log", "--follow", &wide]);
+    assert_eq!(stderr(&followed).matches("[tables.messages-cut]").count(), 1, "{}", stderr(&followed));
+    assert_eq!(followed.status.code(), Some(1));
+    #[cfg(feature = "sql")]
+    {
+        let output = traceloom(&["query", &wide, "select max(length(message)) from logs"]);
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        assert!(stderr(&output).contains("[tables.messages-cut]"), "{}", stderr(&output));
+    }
 }
 
 #[test]

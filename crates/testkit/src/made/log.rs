@@ -18,6 +18,11 @@ pub const LOG_SECOND: i64 = 1_767_607_200;
 
 /// The same, at another time of day.
 pub fn log_at(second: i64, start_ticks: u64, hz: u64, messages: &[(u64, i32)]) -> Vec<u8> {
+    log_of(b"packet %d is late", second, [start_ticks, hz], messages)
+}
+
+/// The same, with another format of its messages.
+pub fn log_of(format: &[u8], second: i64, [start_ticks, hz]: [u64; 2], messages: &[(u64, i32)]) -> Vec<u8> {
     let mut header = Header {
         timestamp_frequency: hz,
         start_timestamp: start_ticks,
@@ -30,7 +35,7 @@ pub fn log_at(second: i64, start_ticks: u64, hz: u64, messages: &[(u64, i32)]) -
             put_packed([Arg::Int32(*number)].into_iter(), &mut data);
             each(&Record::Entry(Entry::new(0, Some(start_ticks + ticks), &data)));
         }
-        let (file, format) = (&b"src/net.c"[..], &b"packet %d is late"[..]);
+        let file = &b"src/net.c"[..];
         let mut arg_types = [0; raw::SLOTS_LIBRARY];
         arg_types[0] = raw::ArgType::INT32.0;
         let total_size = (16 + 14 + raw::SLOTS_LIBRARY + file.len() + format.len()) as u32;

@@ -214,6 +214,11 @@ impl FileFilter {
         self.messages.depends_on_others()
     }
 
+    /// Number of messages that were searched only up to the limit of their text.
+    pub(super) fn cut(&self) -> u64 {
+        self.messages.cut()
+    }
+
     /// Whether an entry is shown. An entry without a time or site passes the filters that need one.
     pub(super) fn keeps(&mut self, entry: &Entry<'_>) -> bool {
         self.is_in_time(entry) && self.is_of_level(entry) && self.matches(entry)

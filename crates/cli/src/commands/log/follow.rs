@@ -8,6 +8,7 @@ use traceloom::cnanolog::{
     raw::HEADER_BYTES,
 };
 use traceloom_core::{Data, Error, Finding, Records, Result, Severity};
+use traceloom_mapping::messages_cut;
 
 use super::{
     Printer,
@@ -17,7 +18,7 @@ use super::{
 };
 use crate::{
     Outcome,
-    input::display_name,
+    input::{display_name, shown_name},
     output::{Styles, write_finding},
 };
 
@@ -46,7 +47,7 @@ pub(super) fn print(path: &Path, printer: &mut Printer<'_>) -> Result<Outcome> {
             End::Replaced => "was replaced by another file",
         };
         let style = Styles::NOTE;
-        anstream::eprintln!("{}: {style}note:{style:#} the log {what}", display_name(path));
+        anstream::eprintln!("{}: {style}note:{style:#} the log {what}", shown_name(path));
     }
 }
 
@@ -91,6 +92,7 @@ impl Followed {
                 return Ok(End::Closed);
             }
             self.told.tell(&self.log, &reader)?;
+            self.told.tell_cut(&self.log, render.cut().max(filter.cut()))?;
             self.log.extra.resume_at = Some(reader.resume_at());
             if reader.has_own_dictionary() {
                 return Ok(End::Closed);
@@ -138,6 +140,15 @@ impl Told {
             }
         }
         Ok(())
+    }
+
+    fn tell_cut(&mut self, log: &Log, cut: u64) -> Result<()> {
+        let finding = messages_cut(cut);
+        if cut == 0 || !self.codes.insert(finding.rule.code) {
+            return Ok(());
+        }
+        self.is_data_missing = true;
+        Ok(write_finding(&mut anstream::stderr().lock(), &display_name(log.trace.path()), &finding)?)
     }
 
     fn outcome(&self) -> Outcome {

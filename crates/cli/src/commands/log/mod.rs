@@ -14,7 +14,9 @@ use std::{
     path::Path,
 };
 
+use traceloom::cnanolog::Reader;
 use traceloom_core::{Error, Findings, Records, Result, Turns, in_turns};
+use traceloom_mapping::messages_cut;
 
 use self::{
     files::{Files, Log},
@@ -91,7 +93,7 @@ impl<'a> Printer<'a> {
                 break;
             }
         }
-        Ok(reader.into_findings())
+        findings(reader, render.cut().max(filter.cut()))
     }
 
     /// The same on several threads, which render pages in turn; finding the entries is cheap.
@@ -122,12 +124,22 @@ impl<'a> Printer<'a> {
             if is_mine {
                 turns.give(page);
             }
-            Ok(reader.into_findings())
+            // Only a walk that runs alone cuts messages off.
+            findings(reader, render.cut().max(filter.cut()))
         };
         let mut take = |page: Page| self.out.put_page(&page).map(ControlFlow::Continue);
         let findings = in_turns(threads, &walk, &mut take)?;
         findings.ok_or_else(|| Error::internal("the pages of a log end before the log"))
     }
+}
+
+/// The problems of a file, and that some of its messages were cut off.
+fn findings(reader: Reader, cut: u64) -> Result<Findings> {
+    let mut findings = reader.into_findings();
+    if cut > 0 {
+        findings.report(messages_cut(cut))?;
+    }
+    Ok(findings)
 }
 
 /// Prints the problems of a file.

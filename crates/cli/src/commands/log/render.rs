@@ -66,6 +66,15 @@ impl Render {
         }
     }
 
+    /// Number of messages that were cut off; the decompressor's text has all of each.
+    pub(super) fn cut(&self) -> u64 {
+        match &self.form {
+            Form::Compat(_) => 0,
+            Form::Json(json) => json.cut(),
+            Form::Lines(lines) => lines.cut(),
+        }
+    }
+
     /// Writes the line of a record; false if the decompressor would stop.
     pub(super) fn put(
         &mut self,

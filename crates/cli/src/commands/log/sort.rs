@@ -1,10 +1,11 @@
 //! Prints the entries of all files sorted by time.
 
 use traceloom::cnanolog::{Reader, Record};
-use traceloom_core::{Arena, Error, Records, Result, Sorted, Sorter, spill_row};
+use traceloom_core::{Arena, Error, Findings, Mode, Records, Result, Sorted, Sorter, spill_row};
+use traceloom_mapping::messages_cut;
 
-use super::{Printer, files::Log, render::Render, report};
-use crate::{Outcome, go_on_after};
+use super::{Printer, files::Log, findings, lines::TakeLines, render::Render, report};
+use crate::{Outcome, go_on_after, input::display_name, output::warn};
 
 /// Sorted reading jumps between batches, so most of a large window would be read in vain.
 const WINDOW_BYTES: usize = 4 << 10;
@@ -56,7 +57,7 @@ fn collect(log: &Log, file: u32, printer: &mut Printer<'_>, entries: &mut Sorter
             entries.push(Logged { sec: moment.sec, nsec: moment.nsec, file, offset: located.offset })?;
         }
     }
-    report(log, reader.into_findings())
+    report(log, findings(reader, filter.cut())?)
 }
 
 fn print_sorted(logs: &[Log], entries: &Sorted<Logged>, printer: &mut Printer<'_>) -> Result<()> {
@@ -80,6 +81,12 @@ fn print_sorted(logs: &[Log], entries: &Sorted<Logged>, printer: &mut Printer<'_
         if let Some(located) = reader.next().map_err(in_file)? {
             render.put_entry(&located, &mut printer.out)?;
         }
+    }
+    printer.out.flush()?;
+    for ((_, render), log) in open.iter().zip(logs).filter(|((_, render), _)| render.cut() > 0) {
+        let mut cut = Findings::new(Mode::Lenient, &log.trace.options().limits);
+        cut.report(messages_cut(render.cut()))?;
+        warn(&display_name(log.trace.path()), &cut)?;
     }
     Ok(())
 }

@@ -37,6 +37,11 @@ impl Json {
         self.messages.depends_on_others()
     }
 
+    /// See [`Messages::cut`].
+    pub fn cut(&self) -> u64 {
+        self.messages.cut()
+    }
+
     /// Appends the object of an entry, with a newline; `offset` is that of the entry.
     pub fn put(&mut self, entry: &Entry<'_>, offset: u64, out: &mut Vec<u8>) {
         // The writer appends to the caller's bytes, so nothing is copied.

@@ -9,13 +9,13 @@ mod header;
 mod sites;
 
 use traceloom_cnanolog::{Reader, Record, open};
-use traceloom_core::{Finding, Findings, Position, Records};
+use traceloom_core::{Findings, Records};
 use traceloom_model::{Halt, SelectColumn, Table, Tables, Wanted, logs, processes::Process, threads::Thread};
 
 use self::{entries::Entries, sites::Sites};
 use crate::{
     pipeline::Split,
-    shared::{MESSAGES_CUT, push_trace, reading, report_clock},
+    shared::{messages_cut, push_trace, reading, report_clock},
     trace::Input,
 };
 
@@ -44,7 +44,7 @@ pub(crate) fn to_tables(input: &Input<'_>, tables: &mut Tables<'_>) -> Result<Fi
     let mut findings = reader.into_findings();
     report_clock(entries.times.clock(), &mut findings)?;
     if entries.cut() > 0 {
-        findings.report(Finding::new(&MESSAGES_CUT, Position::default()).with("count", entries.cut()))?;
+        findings.report(messages_cut(entries.cut()))?;
     }
     Ok(findings)
 }
