@@ -6,7 +6,11 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use arrow_array::{Array, RecordBatch, RecordBatchOptions, cast::AsArray, types::Float64Type};
+use arrow_array::{
+    Array, ArrowPrimitiveType, RecordBatch, RecordBatchOptions,
+    cast::AsArray,
+    types::{Float32Type, Float64Type},
+};
 use arrow_schema::{ArrowError, DataType, FieldRef, Fields, Schema, SchemaRef};
 use datafusion::{
     arrow::{
@@ -141,21 +145,28 @@ impl EncoderFactory for NonFinite {
         array: &'a dyn Array,
         _: &'a EncoderOptions,
     ) -> Result<Option<NullableEncoder<'a>>, ArrowError> {
-        let floats = array.as_primitive_opt::<Float64Type>();
-        let floats = floats.filter(|floats| floats.values().iter().any(|value| !value.is_finite()));
-        Ok(floats.map(|floats| NullableEncoder::new(Box::new(Floats(floats.values())), floats.nulls().cloned())))
+        Ok(non_finite::<Float64Type>(array).or_else(|| non_finite::<Float32Type>(array)))
     }
 }
 
-struct Floats<'a>(&'a [f64]);
+/// An encoder, if there is a value that needs one.
+fn non_finite<T: ArrowPrimitiveType<Native: Into<f64> + fmt::Debug>>(array: &dyn Array) -> Option<NullableEncoder<'_>> {
+    let floats = array.as_primitive_opt::<T>()?;
+    let is_needed = floats.values().iter().any(|value| !(*value).into().is_finite());
+    is_needed.then(|| NullableEncoder::new(Box::new(Floats(floats.values())), floats.nulls().cloned()))
+}
 
-impl JsonEncoder for Floats<'_> {
+struct Floats<'a, T>(&'a [T]);
+
+impl<T: Copy + Default + Into<f64> + fmt::Debug> JsonEncoder for Floats<'_, T> {
     fn encode(&mut self, row: usize, out: &mut Vec<u8>) {
-        let text = match self.0.get(row).copied().unwrap_or_default() {
+        let value = self.0.get(row).copied().unwrap_or_default();
+        let text = match value.into() {
             f64::INFINITY => "\"Infinity\"".to_owned(),
             f64::NEG_INFINITY => "\"-Infinity\"".to_owned(),
-            value if value.is_nan() => "\"NaN\"".to_owned(),
-            value => serde_json::Value::from(value).to_string(),
+            wide if wide.is_nan() => "\"NaN\"".to_owned(),
+            // The shortest number that is the same in this width.
+            _ => format!("{value:?}"),
         };
         out.extend_from_slice(text.as_bytes());
     }

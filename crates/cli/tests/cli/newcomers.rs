@@ -277,4 +277,16 @@ fn queries_list_tables_and_columns_and_keep_nan() {
     let sql = "select 'NaN'::double as a, 'inf'::double as b, '-inf'::double as c, null::double as d, 1.5::double as e";
     let rows = stdout(&traceloom(&["query", &game, sql, "--format", "json"]));
     assert_eq!(rows.trim(), r#"{"a":"NaN","b":"Infinity","c":"-Infinity","e":1.5}"#);
+    let sql = "select 'NaN'::real as a, 0.1::real as b, ['NaN'::double, null, 0.1] as c, struct('-inf'::real) as d \
+        union all select 0.1::real, 'inf'::real, [1.0], struct(2.0::real)";
+    let rows = stdout(&traceloom(&["query", &game, sql, "--format", "json"]));
+    let mut rows: Vec<&str> = rows.lines().collect();
+    rows.sort_unstable();
+    assert_eq!(
+        rows,
+        [
+            r#"{"a":"NaN","b":0.1,"c":["NaN",null,0.1],"d":{"c0":"-Infinity"}}"#,
+            r#"{"a":0.1,"b":"Infinity","c":[1.0],"d":{"c0":2.0}}"#,
+        ]
+    );
 }

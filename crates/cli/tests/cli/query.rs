@@ -6,6 +6,8 @@ use std::{
     process::{Command, Stdio},
 };
 
+use traceloom_testkit::made::arrays;
+
 use crate::{Folder, fixture, fixture_of, stderr, stdout, traceloom};
 
 const BY_NAME: &str = "select name, count(*) as calls from spans group by name order by calls desc, name limit 3";
@@ -107,4 +109,25 @@ fn an_offset_moves_the_times_of_a_file() {
     assert_eq!(times(&["--offset", &offset]), times(&[]) - 1_500_000_000);
     let output = traceloom(&["query", &capture(), "select 1 as one", "--offset", "other.prof=1s"]);
     assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn an_empty_array_is_not_null() {
+    let folder = Folder::new();
+    let trace = folder.path("arrays.wtf-trace");
+    fs::write(&trace, arrays()).expect("room for it");
+    let sql = "select key, idx, int_value, text_value from args where owner_table = 'events' order by id";
+    let ask = |format: &str| stdout(&traceloom(&["query", &trace, sql, "--format", format]));
+    assert_eq!(ask("csv"), "key,idx,int_value,text_value\nsome,0,7,\nempty,,,[]\nnone,,,\n");
+    let cells: Vec<Vec<String>> =
+        ask("table").lines().map(|line| line.split_whitespace().map(str::to_owned).collect()).collect();
+    assert_eq!(cells[1..], [vec!["some", "0", "7"], vec!["empty", "[]"], vec!["none"]]);
+    let objects =
+        [r#"{"key":"some","idx":0,"int_value":7}"#, r#"{"key":"empty","text_value":"[]"}"#, r#"{"key":"none"}"#];
+    assert_eq!(ask("json").lines().collect::<Vec<_>>(), objects);
+    // It is still an empty array after a way through the tables.
+    let (store, copy) = (folder.path("store"), folder.path("copy.wtf-trace"));
+    assert!(traceloom(&["convert", "--to", "parquet", &trace, &store]).status.success());
+    assert!(traceloom(&["convert", &store, &copy]).status.success());
+    assert_eq!(stdout(&traceloom(&["query", &copy, sql, "--format", "csv"])), ask("csv"));
 }

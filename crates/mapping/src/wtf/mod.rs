@@ -17,5 +17,8 @@
 //! mark; `append`, `flow`, `frame` and `range` are the events from which arguments of scopes, `links` and other spans
 //! were made; `leave` ends a scope that was entered before the recording started.
 
+/// The text of an array without elements; no value at all means null.
+const EMPTY_ARRAY: &str = "[]";
+
 pub(crate) mod from_tables;
 pub(crate) mod to_tables;

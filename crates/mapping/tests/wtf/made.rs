@@ -139,7 +139,7 @@ fn values_are_exact() {
         [
             (None, Some("\u{fffd}"), Some(&[0x3d, 0xd8][..])),
             (None, Some("é"), None),
-            (None, None, Some(&[][..])),
+            (None, Some("[]"), None),
             (None, None, None),
             (None, None, None),
         ]

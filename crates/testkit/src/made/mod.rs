@@ -1,9 +1,11 @@
 //! Traces made for tests.
 
+mod arrays;
 mod capture;
 mod log;
 
 pub use self::{
+    arrays::arrays,
     capture::{write_threads, write_values},
-    log::{LOG_SECOND, SAMPLE_BEGIN, SAMPLE_HZ, log, log_at},
+    log::{LOG_SECOND, SAMPLE_BEGIN, SAMPLE_HZ, log, log_at, log_of},
 };

@@ -10,6 +10,8 @@ use traceloom_wtf::{
 
 use traceloom_passes::{Arg, Args, Datum, Look, NameId, NamePool, Owner};
 
+use crate::wtf::EMPTY_ARRAY;
+
 /// The arguments of one row.
 #[derive(Debug, Default)]
 pub(super) struct Items {
@@ -201,7 +203,7 @@ fn typed(kind: ArgumentType, is_array: bool, elements: &[Scalar]) -> Option<Held
     if let ArgumentType::Array(element) = kind {
         return match elements {
             [Scalar::Null] if !is_array => Some(Held::Array(element, None)),
-            [Scalar::Bytes(bytes)] if !is_array && bytes.is_empty() => Some(Held::Array(element, Some(Vec::new()))),
+            [Scalar::Text(text)] if !is_array && text == EMPTY_ARRAY => Some(Held::Array(element, Some(Vec::new()))),
             elements if is_array => {
                 let mut bytes = Vec::new();
                 elements.iter().try_for_each(|scalar| put_element(element, scalar, &mut bytes))?;

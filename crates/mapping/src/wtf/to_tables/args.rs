@@ -6,7 +6,10 @@ use traceloom_model::{Halt, Named, Table, Tables};
 use traceloom_wtf::{Event, Role, Value};
 
 use super::kinds::{Kind, Kinds};
-use crate::shared::{Args, Argument, Datum};
+use crate::{
+    shared::{Args, Argument, Datum},
+    wtf::EMPTY_ARRAY,
+};
 
 /// The row that arguments belong to.
 #[derive(Clone, Copy, Debug)]
@@ -78,7 +81,7 @@ impl Arguments {
     }
 
     /// Pushes one argument. An array becomes a row per element; without elements, it is a single row without an index,
-    /// with empty bytes if the array is empty and without a value if it is null.
+    /// with the text `[]` if the array is empty and without a value if it is null.
     pub(super) fn put(
         &mut self,
         owner: Owner,
@@ -137,7 +140,7 @@ impl Arguments {
                     Datum::Text(&text)
                 }
             }
-            Value::Array(Some(_)) => Datum::Bytes(&[]),
+            Value::Array(Some(_)) => Datum::Text(EMPTY_ARRAY),
             Value::Text(None) | Value::Any(None) | Value::Array(None) => Datum::Null,
         };
         let Label { key, kind } = label;
