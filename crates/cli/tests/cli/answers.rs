@@ -3,6 +3,7 @@
 use std::fs;
 
 use serde_json::Value as Json;
+use traceloom_testkit::planted::{Block, Scene};
 
 use crate::{Folder, assert_snapshot, fixture, fixture_of, stderr, stdout, traceloom};
 
@@ -65,6 +66,10 @@ fn memory_is_drawn_by_what_became_of_it() {
         let tree: Json = serde_json::from_str(&answer(&["tree", "--json", "--by", by, &shop])).expect("JSON");
         tree["total_bytes"].as_u64()
     };
+    // The leak of the sample is among the sites with the most allocations.
+    let hot = answer(&["memory", &shop]);
+    let (_, hot) = hot.split_once("Most allocations").expect("a list");
+    assert!(hot.contains(", never freed\n") && !hot.contains(" 0 ns on average"), "{hot}");
     assert_eq!(total("peak"), report["peak"]["bytes"].as_u64());
     assert_eq!(total("leaked"), report["live_bytes"].as_u64());
     assert_eq!(total("bytes"), report["allocated_bytes"].as_u64());
@@ -188,6 +193,26 @@ fn memory_of_a_trace() {
     assert_snapshot("memory_at", &answer(&["memory", "--limit", "2", "--at", "50ms", &file]));
     assert_snapshot("memory_growth", &answer(&["memory", &fixture_of("memlyze", "memlyze-0.1.0/leak.mlyze")]));
     assert_eq!(traceloom(&["memory", &fixture("v210_values.prof")]).status.code(), Some(1));
+}
+
+#[test]
+fn long_times_of_memory_have_long_units() {
+    let block = |ts_ns: i64, freed_ns: Option<i64>| Block {
+        ts_ns,
+        freed_ns,
+        bytes: 64,
+        stack: vec![("keep".to_owned(), "shop.py".to_owned(), 1)],
+    };
+    const HOUR: i64 = 3_600_000_000_000;
+    let blocks = vec![block(0, None), block(HOUR, Some(11 * HOUR)), block(20 * HOUR, None)];
+    let trace = Scene { blocks, ..Scene::new(&["main"]) }.written("memlyze").expect("a trace");
+    let folder = Folder::new();
+    let file = folder.path("long.mlyze");
+    let mut written = fs::File::create(&file).expect("a file");
+    std::io::copy(&mut trace.opened.source.stream(), &mut written).expect("room for it");
+    let text = answer(&["memory", &file]);
+    assert!(text.contains("the oldest for 20 h") && text.contains("10 h on average"), "{text}");
+    assert!(!text.contains("000 s"), "{text}");
 }
 
 #[test]

@@ -14,7 +14,8 @@ use crate::{
     args::answers::Memory as Arguments,
     input,
     output::{self, Styles, clean},
-    units::{Bytes, Nanoseconds},
+    table::Rounded,
+    units::Bytes,
 };
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
@@ -98,7 +99,7 @@ impl Text<'_> {
         let rows: [(&str, String); 8] = [
             ("allocations", format!("{} ({})", totals.allocations, Bytes(totals.allocated_bytes))),
             ("frees", format!("{} ({})", totals.frees, Bytes(totals.freed_bytes))),
-            ("peak", format!("{mark}{} at {}", Bytes(self.report.peak.bytes), time(self.report.peak.ts_ns))),
+            ("peak", format!("{mark}{} at {}", Bytes(self.report.peak.bytes), Rounded(self.report.peak.ts_ns as f64))),
             ("never freed", format!("{} ({})", totals.live, Bytes(totals.live_bytes))),
             ("churn", format!("{}/s", Bytes(totals.churn_bytes_per_second() as u64))),
             ("temporary", format!("{} freed by the next event", totals.temporary)),
@@ -123,7 +124,7 @@ impl Text<'_> {
     }
 
     fn moment(&mut self, name: &str, moment: &Moment) -> Result<()> {
-        let (bytes, at) = (Bytes(moment.bytes), time(moment.ts_ns));
+        let (bytes, at) = (Bytes(moment.bytes), Rounded(moment.ts_ns as f64));
         self.heading(&format!("In use {name}: {bytes} in {} allocations at {at}", moment.count))?;
         for (site, bytes, count) in moment.sites.iter().take(self.limit) {
             let place = place(&self.report.sites[*site]);
@@ -138,7 +139,7 @@ impl Text<'_> {
         self.heading("Never freed")?;
         let last = self.report.totals.last_ns;
         for site in leaks.into_iter().take(self.limit) {
-            let age = Nanoseconds(last.saturating_sub(site.oldest_live_ns.unwrap_or(last)).max(0) as u64);
+            let age = Rounded(last.saturating_sub(site.oldest_live_ns.unwrap_or(last)).max(0) as f64);
             let (bytes, count) = (Bytes(site.live_bytes).to_string(), site.live);
             writeln!(self.out, "{bytes:>10} {count:>8}  {}, the oldest for {age}", place(site))?;
         }
@@ -158,7 +159,7 @@ impl Text<'_> {
             let (bytes, count) = (Bytes(site.bytes).to_string(), site.count);
             let fate = match site.lifetime_ns.checked_div(site.freed) {
                 None => "never freed".to_owned(),
-                Some(mean) => format!("{} on average, {} temporary", Nanoseconds(mean), site.temporary),
+                Some(mean) => format!("{} on average, {} temporary", Rounded(mean as f64), site.temporary),
             };
             writeln!(self.out, "{bytes:>10} {count:>8}  {}, {fate}", place(site))?;
         }
@@ -179,17 +180,12 @@ impl Text<'_> {
         for row in self.report.lifetimes.iter().filter(|row| row.count > 0) {
             let bound = match row.below_ns {
                 u64::MAX => "longer".to_owned(),
-                bound => format!("< {}", Nanoseconds(bound)),
+                bound => format!("< {}", Rounded(bound as f64)),
             };
             writeln!(self.out, "{bound:>10} {:>8}  {}", row.count, Bytes(row.bytes))?;
         }
         Ok(())
     }
-}
-
-fn time(ts_ns: i64) -> String {
-    let sign = if ts_ns < 0 { "-" } else { "" };
-    format!("{sign}{}", Nanoseconds(ts_ns.unsigned_abs()))
 }
 
 /// The innermost frame and its caller.
