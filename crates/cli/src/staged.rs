@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tempfile::{Builder, NamedTempFile};
+use tempfile::{Builder, NamedTempFile, TempDir};
 
 /// A temporary file in the folder of its destination.
 pub(crate) struct Staged {
@@ -74,6 +74,14 @@ fn followed(place: &Path) -> PathBuf {
 /// The folder of a file.
 pub(crate) fn folder(place: &Path) -> &Path {
     place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// A temporary folder that nobody else can read, whatever the umask.
+pub(crate) fn private_folder() -> io::Result<TempDir> {
+    let mut builder = Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    builder.tempdir()
 }
 
 const PREFIX: &str = ".traceloom-";
@@ -172,6 +180,14 @@ mod tests {
             assert_eq!(fs::read(place).expect("a file"), b"new");
         }
         assert_eq!(fs::metadata(&file).expect("a file").permissions().mode() & 0o777, 0o640);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_private_folder_is_private() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = private_folder().expect("a folder");
+        assert_eq!(fs::metadata(folder.path()).expect("a folder").permissions().mode() & 0o777, 0o700);
     }
 
     #[test]

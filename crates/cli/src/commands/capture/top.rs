@@ -19,7 +19,7 @@ use super::{
     connection::{Address, Connection},
     written,
 };
-use crate::{Outcome, args, commands::stats, output::note};
+use crate::{Outcome, args, commands::stats, output::note, staged::private_folder};
 
 /// Default number of rows.
 const ROWS: usize = 20;
@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: args::live::Top) -> Result<Outcome> {
     }
     let Some(mut program) = Program::find(&shown)? else { return stats::run(&shown) };
     let rounds = rounds.unwrap_or(if is_redrawn { u64::MAX } else { 1 });
-    let folder = tempfile::tempdir()?;
+    let folder = private_folder()?;
     let seen = folder.path().join(program.file_name());
     shown.files = vec![seen.clone()];
     let end = End::new(None);
