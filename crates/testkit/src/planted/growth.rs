@@ -4,7 +4,7 @@
 //! every machine, unlike time.
 
 use std::{
-    env, fs,
+    env, fs, io,
     path::Path,
     process::{Command, Stdio},
 };
@@ -96,9 +96,46 @@ fn watched(verb: &Ask, trace: &Trace) {
     std::hint::black_box(&answer);
 }
 
+/// Fails unless the instructions of a program grow in proportion to a trace. Each command has the name of a shape, and
+/// the arguments before the name of the file.
+pub fn assert_program_is_linear(program: &str, commands: &[(&str, &[&str])]) {
+    if !has_valgrind() {
+        eprintln!("valgrind is not installed: instructions are not counted");
+        return;
+    }
+    let mut wrong = Vec::new();
+    for (name, arguments) in commands {
+        let shape = SHAPES.iter().find(|shape| shape.name == *name).expect("a known shape");
+        let [small, large] = [SIZE_IN_MEMORY, FACTOR * SIZE_IN_MEMORY].map(|size| {
+            let folder = env::temp_dir().join(format!("traceloom-growth-{}-{size}", std::process::id()));
+            fs::create_dir_all(&folder).expect("a temporary folder");
+            let (file, out) = (folder.join(name), folder.join("out"));
+            let mut bytes = made(shape, size).opened.source.stream();
+            io::copy(&mut bytes, &mut fs::File::create(&file).expect("a file")).expect("room for it");
+            let mut command = Command::new("valgrind");
+            command.arg("--tool=callgrind").arg(format!("--callgrind-out-file={}", out.display()));
+            command.arg(program).args(*arguments).arg(&file).stdout(Stdio::null());
+            let output = command.output().expect("valgrind runs");
+            let count = total(&out);
+            let _gone = fs::remove_dir_all(&folder);
+            let text = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{arguments:?} of {name}: {text}");
+            count.unwrap_or_else(|| panic!("{arguments:?} of {name} was not counted: {text}"))
+        });
+        if large > MAX_GROWTH * small + FREE_INSTRUCTIONS {
+            wrong.push(format!("{arguments:?} of {name}: {small} instructions, then {large}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} grow faster than their traces:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+fn has_valgrind() -> bool {
+    Command::new("valgrind").arg("--version").stdout(Stdio::null()).status().is_ok()
+}
+
 /// Runs the test again under valgrind; returns the instructions of `runs` runs, in order.
 fn instructions(test: &str, runs: usize) -> Option<Vec<u64>> {
-    Command::new("valgrind").arg("--version").stdout(Stdio::null()).status().ok()?;
+    has_valgrind().then_some(())?;
     let folder = env::temp_dir().join(format!("traceloom-growth-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a temporary folder");
     let out = folder.join("out");

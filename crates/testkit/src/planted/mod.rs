@@ -20,7 +20,7 @@ mod work;
 pub use self::{
     dice::Dice,
     fleet::{FLEET_TEMPLATE, write_fleet, write_run},
-    growth::{Verb, assert_linear},
+    growth::{Verb, assert_linear, assert_program_is_linear},
     scene::{Block, LogRow, Scene, SpanRow},
     score::{Blame, FamilyScore, Score},
     shapes::{SHAPES, Shape},

@@ -40,9 +40,12 @@ pub static SHAPES: &[Shape] = &[
     Shape { name: "depth.prof", format: "easyprofiler", make: Make::Rows(depth) },
     Shape { name: "depth.wtf-trace", format: "wtf", make: Make::Rows(depth) },
     Shape { name: "depth.nytprof", format: "nytprof", make: Make::Rows(depth) },
+    Shape { name: "names.pynytprof", format: "pynytprof", make: Make::Rows(names) },
+    Shape { name: "depth.pynytprof", format: "pynytprof", make: Make::Rows(depth) },
     Shape { name: "series.prof", format: "easyprofiler", make: Make::Rows(series) },
     Shape { name: "sites.clog", format: "cnanolog", make: Make::Rows(sites) },
     Shape { name: "stacks.mlyze", format: "memlyze", make: Make::Rows(stacks) },
+    Shape { name: "depth.mlyze", format: "memlyze", make: Make::Rows(deep_stack) },
     Shape { name: "evals.nytprof", format: "nytprof", make: Make::Bytes(evals) },
     Shape { name: "parts.wtf-trace", format: "wtf", make: Make::Bytes(parts) },
 ];
@@ -95,8 +98,18 @@ fn sites(size: usize) -> Scene {
     Scene { logs: (0..size).map(line).collect(), ..Scene::default() }
 }
 
+fn frame(number: usize) -> (String, String, u32) {
+    (format!("f{number}"), "shop.py".to_owned(), number as u32)
+}
+
+/// Two allocations in one deep stack.
+fn deep_stack(size: usize) -> Scene {
+    let stack: Vec<_> = (0..size).map(frame).collect();
+    let block = |number: usize| Block { ts_ns: time(number), freed_ns: None, bytes: 64, stack: stack.clone() };
+    Scene { blocks: (0..2).map(block).collect(), ..Scene::new(&["main"]) }
+}
+
 fn stacks(size: usize) -> Scene {
-    let frame = |number: usize| (format!("f{number}"), "shop.py".to_owned(), number as u32);
     let block = |number: usize| Block {
         ts_ns: time(number),
         freed_ns: number.is_multiple_of(2).then(|| time(number + 1)),
