@@ -7,6 +7,7 @@ mod edit;
 mod figures;
 #[cfg(feature = "sql")]
 mod fleet;
+mod growth;
 mod inspect;
 mod lines;
 mod log;
@@ -20,6 +21,8 @@ mod program;
 mod query;
 mod ranges;
 mod store;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod threads;
 
 use std::{

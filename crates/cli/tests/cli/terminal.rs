@@ -1,0 +1,122 @@
+//! What only a person at a terminal sees; `script` of util-linux provides the terminal.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Write},
+    os::unix::fs::PermissionsExt,
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use traceloom_testkit::made::write_threads;
+
+use crate::{Folder, stdout, traceloom};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_traceloom");
+
+/// Runs the program on a terminal of 120 columns, and types `input`; returns everything on the screen, without colors.
+fn on_terminal(folder: &Folder, arguments: &[&str], input: &str) -> String {
+    let quoted = |word: &&str| format!("'{}'", word.replace('\'', r"'\''"));
+    let words: Vec<String> = arguments.iter().map(quoted).collect();
+    let command = format!("stty cols 120; {PROGRAM} {}", words.join(" "));
+    let mut script = Command::new("script");
+    script.args(["-qec", &command, "/dev/null"]).env("TERM", "xterm").env("XDG_STATE_HOME", folder.path("state"));
+    let mut child = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("util-linux is installed");
+    let mut keys = child.stdin.take().expect("it is piped");
+    keys.write_all(input.as_bytes()).expect("it reads");
+    let output = child.wait_with_output().expect("it ends");
+    drop(keys);
+    anstream::adapter::strip_str(&stdout(&output)).to_string().replace('\r', "")
+}
+
+fn demo() -> Folder {
+    let folder = Folder::new();
+    assert!(traceloom(&["demo", "--no-open", &folder.path("demo")]).status.success());
+    folder
+}
+
+#[test]
+fn lists_have_twenty_rows() {
+    let folder = demo();
+    let game = folder.path("demo/game.prof");
+    let rows =
+        |text: &str| text.lines().skip(1).take_while(|line| line.starts_with("  ") && !line.contains(" more;")).count();
+    let (piped, shown) = (stdout(&traceloom(&["stats", &game])), on_terminal(&folder, &["stats", &game], ""));
+    assert!(rows(&piped) > 20, "{piped}");
+    assert_eq!(rows(&shown), 20, "{shown}");
+    assert!(shown.contains(&format!("  {} more; --limit {} shows all", rows(&piped) - 20, rows(&piped))), "{shown}");
+    let all = on_terminal(&folder, &["stats", "--limit", "1000", &game], "");
+    assert_eq!(rows(&all), rows(&piped), "{all}");
+}
+
+#[test]
+fn long_work_shows_its_progress() {
+    let folder = demo();
+    let (large, out) = (folder.path("large.prof"), folder.path("out.json"));
+    write_threads(large.as_ref(), 40, 10_000);
+    let shown = on_terminal(&folder, &["convert", "--to", "chrome", &large, &out], "");
+    assert!(shown.contains("large.prof") && shown.contains("iB/s"), "{shown}");
+    let quiet = on_terminal(&folder, &["convert", "--quiet", "--to", "chrome", &large, &out], "");
+    assert_eq!(quiet, "");
+    let short = on_terminal(&folder, &["stats", &folder.path("demo/game.prof")], "");
+    assert!(!short.contains("iB/s"), "{short}");
+}
+
+#[test]
+#[cfg(feature = "sql")]
+fn problems_are_reported_once_per_session() {
+    let folder = demo();
+    let cut = folder.path("cut.prof");
+    let bytes = fs::read(folder.path("demo/game.prof")).expect("a sample");
+    fs::write(&cut, &bytes[..bytes.len() * 3 / 5]).expect("a file");
+    let query = "select 'answer ' || count(*) as n from spans;\n";
+    let shown = on_terminal(&folder, &["query", &cut], &format!("{query}{query}{query}.quit\n"));
+    assert_eq!(shown.lines().filter(|line| line.trim_start().starts_with("answer ")).count(), 3, "{shown}");
+    assert_eq!(shown.matches("[easyprofiler.truncated]").count(), 1, "{shown}");
+}
+
+/// A process that ends with the test.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill().and_then(|()| self.0.wait());
+    }
+}
+
+#[test]
+fn the_browser_gets_an_address_that_works_once() {
+    let folder = demo();
+    let (browser, opened) = (folder.path("browser"), folder.path("opened"));
+    fs::write(&browser, format!("#!/bin/sh\nprintf '%s' \"$1\" > '{opened}.new'\nmv '{opened}.new' '{opened}'\n"))
+        .expect("a script");
+    fs::set_permissions(&browser, fs::Permissions::from_mode(0o755)).expect("a mode");
+    let mut command = Command::new(PROGRAM);
+    command.args(["view", "--port", "0", &folder.path("demo/game.prof")]).env("BROWSER", &browser);
+    ["CI", "DISPLAY", "WAYLAND_DISPLAY", "SSH_CONNECTION", "SSH_TTY"]
+        .iter()
+        .for_each(|name| drop(command.env_remove(name)));
+    let mut viewer = Running(command.stdout(Stdio::piped()).spawn().expect("the program starts"));
+    let mut url = String::new();
+    BufReader::new(viewer.0.stdout.take().expect("it is piped")).read_line(&mut url).expect("an address");
+    let started = Instant::now();
+    while !fs::exists(&opened).expect("a folder") {
+        assert!(started.elapsed() < Duration::from_secs(20), "no browser was started");
+        thread::sleep(Duration::from_millis(20));
+    }
+    let handed = fs::read_to_string(&opened).expect("an address");
+    let token = url.trim().rsplit_once("token=").map(|(_, token)| token).expect("a token");
+    assert!(handed.contains("/start/") && !handed.contains(token), "{handed} for {url}");
+    let address = handed.strip_prefix("http://").expect("an address");
+    let (host, path) = address.split_once('/').expect("a path");
+    let status = || {
+        let mut server = std::net::TcpStream::connect(host).expect("it listens");
+        write!(server, "GET /{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").expect("it reads");
+        let mut line = String::new();
+        BufReader::new(server).read_line(&mut line).expect("it answers");
+        line.split(' ').nth(1).and_then(|code| code.parse::<u16>().ok()).expect("a status")
+    };
+    assert!((200..400).contains(&status()), "{handed}");
+    assert!((400..500).contains(&status()), "{handed} works twice");
+}
