@@ -8,8 +8,9 @@ use traceloom_mapping::TraceSet;
 
 use crate::{
     args::Reading,
-    output::{note, warn_once},
+    output::{clean, note, warn_once},
     progress::Progress,
+    skip_after,
 };
 
 impl Reading {
@@ -33,18 +34,44 @@ impl Reading {
         self.watched().open(path)
     }
 
-    /// Opens several traces, each with a progress bar if reading takes long.
+    /// Opens several traces, each with a progress bar if reading takes long. A trace that cannot be opened is reported
+    /// and left out, unless there is no other.
     pub(crate) fn open_all<P: AsRef<Path>>(&self, paths: &[P]) -> Result<Traces> {
+        let options = self.watched();
+        let (mut traces, mut failed) = (Vec::new(), None);
+        for path in paths {
+            match options.open(path) {
+                Ok(trace) => traces.push(trace),
+                Err(error) => failed.replace(error).map_or(Ok(()), skip_after)?,
+            }
+        }
+        match failed {
+            Some(error) if traces.is_empty() => return Err(error),
+            failed => failed.map_or(Ok(()), skip_after)?,
+        }
+        Ok(traces.into_iter().collect())
+    }
+
+    /// The same for an answer that would be wrong without one of the traces.
+    pub(crate) fn open_every<P: AsRef<Path>>(&self, paths: &[P]) -> Result<Traces> {
         let options = self.watched();
         paths.iter().map(|path| options.open(path)).collect()
     }
 
     /// Opens traces for their tables, on one time axis.
     pub(crate) fn open_set(&self, paths: &[PathBuf]) -> Result<TraceSet> {
-        let traces = self.open_all(paths)?;
-        note_copies(&traces);
-        traces.set()
+        placed(&self.open_all(paths)?)
     }
+
+    /// The same for an answer that would be wrong without one of the traces.
+    pub(crate) fn open_every_set(&self, paths: &[PathBuf]) -> Result<TraceSet> {
+        placed(&self.open_every(paths)?)
+    }
+}
+
+fn placed(traces: &Traces) -> Result<TraceSet> {
+    note_copies(traces);
+    traces.set()
 }
 
 /// Reports traces that were given twice and are counted once.
@@ -63,6 +90,11 @@ pub(crate) fn about(paths: &[PathBuf], error: Error) -> Error {
         [path] => error.in_file(path),
         _ => error,
     }
+}
+
+/// The name of a path in a message.
+pub(crate) fn shown_name(path: &Path) -> String {
+    clean(&display_name(path))
 }
 
 /// The name to print for a path.

@@ -31,8 +31,8 @@ fn main() -> ExitCode {
         Limits::set_default_threads(threads.get());
     }
     match commands::run(arguments.command) {
-        Ok(outcome) if arguments.allow_damaged => outcome.into(),
-        Ok(outcome) => outcome.and(output::damage()).into(),
+        Ok(outcome) if arguments.allow_damaged => outcome.and(output::failures()).into(),
+        Ok(outcome) => outcome.and(output::failures()).and(output::damage()).into(),
         Err(error) => fail(&error),
     }
 }
@@ -52,18 +52,22 @@ enum Outcome {
 
 impl From<Outcome> for ExitCode {
     fn from(outcome: Outcome) -> Self {
-        Self::from(match outcome {
-            Outcome::Fine => 0,
-            Outcome::Findings => 1,
-            Outcome::Incomplete => 2,
-            Outcome::Exited(code) => code,
-        })
+        Self::from(outcome.code())
     }
 }
 
 impl Outcome {
     fn and(self, other: Self) -> Self {
         self.max(other)
+    }
+
+    fn code(self) -> u8 {
+        match self {
+            Self::Fine => 0,
+            Self::Findings => 1,
+            Self::Incomplete => 2,
+            Self::Exited(code) => code,
+        }
     }
 }
 
@@ -75,13 +79,14 @@ fn fail(error: &Error) -> ExitCode {
         _ => 1,
     };
     report(error);
-    ExitCode::from(code)
+    // Another file may have failed for a more severe reason.
+    ExitCode::from(code.max(output::failures().code()))
 }
 
 /// Prints an error.
 fn report(error: &Error) {
     let style = Styles::ERROR;
-    anstream::eprintln!("{style}error:{style:#} {}", output::visible(&error.to_string()));
+    anstream::eprintln!("{style}error:{style:#} {}", output::clean_lines(&error.to_string()));
 }
 
 /// Runs `work` for each file and continues after a file that cannot be read.
@@ -95,6 +100,11 @@ fn each<T>(items: &[T], mut work: impl FnMut(&T) -> Result<Outcome>) -> Result<O
         });
     }
     Ok(outcome)
+}
+
+/// The same, if the outcome cannot be returned.
+fn skip_after(error: Error) -> Result<()> {
+    go_on_after(error).map(output::note_failure)
 }
 
 /// Reports an error about one of several files; returns any other error.

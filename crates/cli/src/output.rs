@@ -6,7 +6,7 @@ use std::{
     io::{self, BufWriter, IsTerminal, Write},
     path::{Path, PathBuf},
     sync::{
-        Mutex,
+        Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -55,8 +55,17 @@ fn buffered(out: impl Write + 'static) -> BufWriter<Box<dyn Write>> {
 
 /// Text of a trace, escaped so that no control character in it can affect the terminal.
 pub(crate) fn clean(text: &str) -> String {
-    let text: String = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-    visible(&text)
+    without_controls(text, &[])
+}
+
+/// The same for text of several lines, with tabs.
+pub(crate) fn clean_lines(text: &str) -> String {
+    without_controls(text, &['\n', '\t'])
+}
+
+fn without_controls(text: &str, kept: &[char]) -> String {
+    let shown = |c: char| if c.is_control() && !kept.contains(&c) { '\u{fffd}' } else { c };
+    visible(&text.chars().map(shown).collect::<String>())
 }
 
 /// Escapes bidirectional control characters in everything that is written to a terminal.
@@ -91,6 +100,7 @@ pub(crate) fn write_finding(out: &mut dyn Write, name: &str, finding: &Finding) 
     let (style, dim) = (Styles::of(finding.rule.severity), Styles::DIM);
     let (severity, position, message, code) =
         (finding.rule.severity, finding.position, visible(&finding.message()), finding.rule.code);
+    let name = clean(name);
     writeln!(out, "{name}: {position}: {style}{severity}:{style:#} {message} {dim}[{code}]{dim:#}")
 }
 
@@ -102,7 +112,7 @@ pub(crate) fn write_findings(out: &mut dyn Write, name: &str, findings: &Finding
     for (code, count) in findings.counts() {
         let kept = findings.kept().iter().filter(|finding| finding.rule.code == *code).count() as u64;
         if *count > kept {
-            writeln!(out, "{name}: {} more of [{code}]", count - kept)?;
+            writeln!(out, "{}: {} more of [{code}]", clean(name), count - kept)?;
         }
     }
     Ok(())
@@ -122,6 +132,20 @@ pub(crate) fn is_quiet() -> bool {
     IS_QUIET.load(Ordering::Relaxed)
 }
 
+/// The most severe reason why an input was left out.
+static FAILURES: Mutex<Outcome> = Mutex::new(Outcome::Fine);
+
+/// Remembers that an input was left out.
+pub(crate) fn note_failure(outcome: Outcome) {
+    let mut failures = FAILURES.lock().unwrap_or_else(PoisonError::into_inner);
+    *failures = failures.and(outcome);
+}
+
+/// Whether inputs were left out.
+pub(crate) fn failures() -> Outcome {
+    *FAILURES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Whether a result is incomplete because an input is damaged.
 pub(crate) fn damage() -> Outcome {
     if IS_DAMAGED.load(Ordering::Relaxed) { Outcome::Findings } else { Outcome::Fine }
@@ -130,8 +154,13 @@ pub(crate) fn damage() -> Outcome {
 /// Remembers whether data of an input is missing; if so, every verb exits with 1.
 pub(crate) fn note_damage(findings: &Findings) {
     if findings.is_data_missing() {
-        IS_DAMAGED.store(true, Ordering::Relaxed);
+        note_missing_data();
     }
+}
+
+/// The same for an input whose findings were counted elsewhere.
+pub(crate) fn note_missing_data() {
+    IS_DAMAGED.store(true, Ordering::Relaxed);
 }
 
 /// Prints the problems of an input on standard error, except notes.
@@ -172,7 +201,7 @@ pub(crate) fn warn_once(path: &Path, findings: &Findings) {
         let _ = write_finding(&mut out, &name, finding);
         let count = findings.counts().get(code).copied().unwrap_or(1);
         if count > 1 {
-            let _ = writeln!(out, "{name}: {} more of [{code}]; `traceloom check` lists them", count - 1);
+            let _ = writeln!(out, "{}: {} more of [{code}]; `traceloom check` lists them", clean(&name), count - 1);
         }
     }
 }
@@ -188,7 +217,7 @@ pub(crate) fn note(text: &str) {
         return;
     }
     let style = Styles::NOTE;
-    anstream::eprintln!("{style}note:{style:#} {text}");
+    anstream::eprintln!("{style}note:{style:#} {}", clean(text));
 }
 
 /// Reports the losses of an output on standard error.
@@ -235,7 +264,7 @@ pub(crate) fn say_written(what: &str) {
     if !is_quiet() {
         Progress::new().clear();
         let style = Styles::GOOD;
-        anstream::eprintln!("{style}wrote{style:#} {what}");
+        anstream::eprintln!("{style}wrote{style:#} {}", clean(what));
     }
 }
 

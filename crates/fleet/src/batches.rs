@@ -17,6 +17,8 @@ pub(crate) struct TraceTables {
     pub(crate) tags: Tags,
     pub(crate) file: FileFacts,
     pub(crate) is_damaged: bool,
+    /// Whether data is missing.
+    pub(crate) is_incomplete: bool,
     /// What it holds in memory.
     pub(crate) bytes: usize,
     /// The folder of its temporary files, if a part of it waits in them.
@@ -31,7 +33,7 @@ impl TraceTables {
     /// Without rows.
     pub(crate) fn new(id: u64, tags: Tags, file: FileFacts) -> Self {
         let tables = BTreeMap::new();
-        Self { id, tags, file, is_damaged: false, bytes: SMALL, spilled: None, tables }
+        Self { id, tags, file, is_damaged: false, is_incomplete: false, bytes: SMALL, spilled: None, tables }
     }
 
     /// Adds the tables of the trace.

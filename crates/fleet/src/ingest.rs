@@ -60,6 +60,8 @@ pub struct Report {
     pub added: usize,
     /// Of these, traces that have problems.
     pub damaged: usize,
+    /// Of these, traces with missing data.
+    pub incomplete: usize,
     /// Files whose content was there.
     pub known: usize,
     /// Files that the template does not match.
@@ -196,6 +198,7 @@ impl Work<'_> {
                 Claim::Fresh => {
                     self.report.added += 1;
                     self.report.damaged += usize::from(tables.is_damaged);
+                    self.report.incomplete += usize::from(tables.is_incomplete);
                     self.push(*tables)?;
                 }
                 Claim::Known => self.report.known += 1,

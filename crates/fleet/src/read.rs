@@ -9,7 +9,10 @@ use std::{
 };
 
 use arrow_array::RecordBatch;
-use traceloom_analysis::diff::{self, NameSink};
+use traceloom_analysis::{
+    diff::{self, NameSink},
+    summary::is_data_missing,
+};
 use traceloom_core::{Error, ErrorKind, Result, Severity, Source, civil};
 use traceloom_mapping::Trace;
 use traceloom_model::{Columns, Flow, Table, TableSink, select};
@@ -131,6 +134,7 @@ impl Reader<'_> {
         }
         let mut tables = TraceTables::new(trace.id, tags, file);
         tables.is_damaged = facts.errors + facts.warnings > 0;
+        tables.is_incomplete = facts.is_incomplete;
         tables.add(FleetTable::Ingested, rows::ingested(trace.id, &tables.file, facts.errors, facts.warnings)?);
         tables.add(FleetTable::Sums, rows::sums(trace.id, &names.finish())?);
         tables.spilled = intake.is_spilled().then_some(folder);
@@ -181,14 +185,15 @@ fn facts(path: &Path, content: &Source) -> Result<FileFacts> {
 }
 
 select! { struct Starts of traces { unix_origin_ns, first_ts_ns } }
-select! { struct Severities of findings { severity } }
+select! { struct Problems of findings { code, severity } }
 
-/// When a trace starts, and how many problems it has.
+/// When a trace starts, how many problems it has, and whether data is missing because of them.
 #[derive(Debug, Default)]
 struct TraceFacts {
     start_unix_ns: Option<i64>,
     errors: u64,
     warnings: u64,
+    is_incomplete: bool,
 }
 
 impl TraceFacts {
@@ -203,7 +208,7 @@ impl TableSink for TraceFacts {
     fn wants(&self, table: Table) -> Columns {
         match table {
             Table::Traces => Starts::COLUMNS,
-            Table::Findings => Severities::COLUMNS,
+            Table::Findings => Problems::COLUMNS,
             _ => Columns::NONE,
         }
     }
@@ -214,8 +219,9 @@ impl TableSink for TraceFacts {
             let origin = (view.rows > 0).then(|| view.unix_origin_ns.get(0)).flatten();
             self.start_unix_ns = origin.map(|origin| origin.saturating_add(view.first_ts_ns.get(0).unwrap_or(0)));
         } else {
-            let view = Severities::of(&batch)?;
+            let view = Problems::of(&batch)?;
             for row in 0..view.rows {
+                self.is_incomplete |= is_data_missing(view.code.get(row), view.severity.get(row));
                 match view.severity.get(row) {
                     word if word == Severity::Error.as_str() => self.errors += 1,
                     word if word == Severity::Warning.as_str() => self.warnings += 1,

@@ -79,6 +79,9 @@ pub struct Options {
     pub watch: Option<Watch>,
     /// Called with the problems of a trace after it was read.
     pub told: Option<fn(&Path, &Findings)>,
+    /// Called with the error of a named input that is left out because it cannot be opened, unless there is no other;
+    /// an error that it returns ends the session. Without it, every named input must exist.
+    pub failed: Option<fn(Error) -> Result<()>>,
     /// Plans queries for other processes instead of running them here.
     #[cfg(feature = "codec")]
     pub engine: Option<Engine>,
@@ -111,7 +114,7 @@ impl fmt::Debug for Engine {
 
 impl Default for Options {
     fn default() -> Self {
-        let (from, threads, offsets, watch, told) = Default::default();
+        let (from, threads, offsets, watch, told, failed) = Default::default();
         Self {
             from,
             memory_bytes: 1 << 30,
@@ -120,6 +123,7 @@ impl Default for Options {
             is_aligned: true,
             watch,
             told,
+            failed,
             #[cfg(feature = "codec")]
             engine: None,
         }
@@ -158,11 +162,21 @@ impl Session {
     /// Opens files, folders of traces, patterns such as `*.prof`, and stores.
     pub fn open(paths: &[PathBuf], options: &Options) -> Result<Self> {
         let (mut traces, mut stores, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
-        let inputs = resolve(paths)?;
+        let mut failed = Failed { last: None, report: options.failed };
+        let mut inputs = Vec::new();
+        for path in paths {
+            match resolve(std::slice::from_ref(path)) {
+                Ok(found) => inputs.extend(found),
+                Err(error) => failed.add(error)?,
+            }
+        }
         let is_alone = inputs.len() == 1;
         for input in inputs {
             match input {
-                Input::Fleet(fleet) if is_alone => return Self::of_fleet(&fleet, options),
+                Input::Fleet(fleet) if is_alone => {
+                    failed.finish(false)?;
+                    return Self::of_fleet(&fleet, options);
+                }
                 Input::Fleet(fleet) => {
                     let message = "is a fleet store, which cannot be queried together with other inputs; add traces to it with `traceloom ingest`";
                     return Err(Error::usage(message).in_file(fleet.path()));
@@ -174,10 +188,11 @@ impl Session {
                     Err(error) if !is_named && !matches!(error.kind(), ErrorKind::Io(_) | ErrorKind::Usage(_)) => {
                         skipped.push(error);
                     }
-                    Err(error) => return Err(error),
+                    Err(error) => failed.add(error)?,
                 },
             }
         }
+        failed.finish(traces.is_empty() && stores.is_empty())?;
         if traces.is_empty() && stores.is_empty() {
             return Err(Error::usage("no traces found in the given paths"));
         }
@@ -347,6 +362,24 @@ impl Session {
     }
 }
 
+/// Inputs that cannot be opened. The last one is held back, because it is the error of a session without inputs.
+struct Failed {
+    last: Option<Error>,
+    report: Option<fn(Error) -> Result<()>>,
+}
+
+impl Failed {
+    fn add(&mut self, error: Error) -> Result<()> {
+        let Some(report) = self.report else { return Err(error) };
+        self.last.replace(error).map_or(Ok(()), report)
+    }
+
+    fn finish(self, is_empty: bool) -> Result<()> {
+        let report = self.report.filter(|_| !is_empty).unwrap_or(Err);
+        self.last.map_or(Ok(()), report)
+    }
+}
+
 impl Drop for Session {
     fn drop(&mut self) {
         // A parser without a receiver stops automatically, so there is no need to wait for it.
@@ -398,7 +431,7 @@ fn context(options: &Options, spill: Option<&SpillFolder>) -> datafusion::common
     let memory = usize::try_from(options.memory_bytes).unwrap_or(usize::MAX);
     let pool: Arc<dyn MemoryPool> = Arc::new(FairSpillPool::new(memory));
     let folders = spill.map(|spill| DiskManagerMode::Directories(vec![spill.path().to_owned()]));
-    let disk = DiskManagerBuilder::default().with_mode(folders.unwrap_or_default());
+    let disk = DiskManagerBuilder::default().with_mode(folders.unwrap_or(DiskManagerMode::Disabled));
     let runtime = RuntimeEnvBuilder::new().with_memory_pool(Arc::clone(&pool)).with_disk_manager_builder(disk);
     #[cfg(feature = "remote")]
     let runtime = runtime.with_object_store_registry(crate::object_stores());

@@ -47,7 +47,9 @@ impl Facts {
         let mut problems: Vec<Problem> = self.problems.into_values().collect();
         problems.sort_by_key(|problem| std::cmp::Reverse(rank(&problem.severity)));
         let badge = match () {
-            () if problems.iter().any(is_missing) => Badge::DataMissing,
+            () if problems.iter().any(|problem| is_data_missing(&problem.code, &problem.severity)) => {
+                Badge::DataMissing
+            }
             () if problems.iter().any(|problem| problem.severity == "error") => Badge::Damaged,
             () => Badge::Fine,
         };
@@ -91,12 +93,12 @@ impl Facts {
     }
 }
 
-/// Whether a problem means that records are missing; a compression problem always does.
-fn is_missing(problem: &Problem) -> bool {
+/// Whether a row of `findings` means that data is missing; a compression problem always does.
+pub fn is_data_missing(code: &str, severity: &str) -> bool {
     let formats = traceloom_open::FORMATS.iter().flat_map(|format| format.rules());
     let mut rules = formats.chain(traceloom_mapping::RULES);
-    let rule = rules.find(|rule| rule.code == problem.code);
-    rule.map_or(problem.severity == "error", |rule| rule.data == Data::Missing)
+    let rule = rules.find(|rule| rule.code == code);
+    rule.map_or(severity == "error", |rule| rule.data == Data::Missing)
 }
 
 fn rank(severity: &str) -> u8 {

@@ -11,6 +11,7 @@ use traceloom_core::Result;
 use traceloom_model::{Columns, Filter, Flow, Table, TableSink, TableSource};
 use traceloom_passes::Together;
 
+pub use self::facts::is_data_missing;
 pub use self::report::{
     About, Badge, ErrorLine, Health, LevelCount, LogSiteUse, LogSummary, MemorySiteUse, MemorySummary, NameDurations,
     NameRow, Problem, RowCount, Summary, ThreadUse,

@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &args::files::Convert) -> Result<Outcome> {
         return Ok(Outcome::Fine);
     }
     let conversion = with_notes(conversion, inputs)?;
-    let traces = arguments.reading.open_all(inputs)?;
+    let traces = arguments.reading.open_every(inputs)?;
     let edited = write_file(output, &paths, |out| traces.convert(&conversion, out))?;
     if let [input] = inputs {
         warn(&display_name(input), &edited.findings)?;

@@ -18,7 +18,7 @@ use crate::{
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let set = |single: &Option<PathBuf>, several: &[PathBuf]| {
         let paths: Vec<PathBuf> = single.iter().chain(several).cloned().collect();
-        arguments.reading.open_set(&paths)
+        arguments.reading.open_every_set(&paths)
     };
     let before = set(&arguments.before, &arguments.baseline)?;
     let after = set(&arguments.after, &arguments.candidate)?;

@@ -65,7 +65,7 @@ pub(crate) fn merge(arguments: &args::files::Merge) -> Result<Outcome> {
             return Err(Error::usage("no output given; use `traceloom merge IN... OUT`, with `-` for standard output"));
         }
     };
-    let traces = arguments.reading.open_all(inputs)?;
+    let traces = arguments.reading.open_every(inputs)?;
     let paths: Vec<&Path> = inputs.iter().map(AsRef::as_ref).collect();
     let edited = write(output, &traces.iter().collect::<Vec<_>>(), &paths, |out| traces.merge(out))?;
     report(paths.first().copied().unwrap_or(Path::new("-")), edited)

@@ -10,6 +10,7 @@ use super::lines::source;
 use crate::{
     Outcome,
     args::answers::{Report as Arguments, ReportFormat},
+    each,
     output::{note, write_file},
 };
 
@@ -22,13 +23,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     }
     let (before, after) = sides(arguments);
     let mut report = Report::default();
-    let mut failed = 0;
+    let (mut failed, mut outcome) = (0, Outcome::Fine);
     if let (Some(first), Some(second)) = (before.first(), after.first()) {
-        let sets = [arguments.reading.open_set(before)?, arguments.reading.open_set(after)?];
+        let sets = [arguments.reading.open_every_set(before)?, arguments.reading.open_every_set(after)?];
         failed = report.compare(sets[0].traces(), sets[1].traces(), arguments.fail_over)?;
-        add(&mut report, arguments, [first, second])?;
+        [first, second].into_iter().try_for_each(|path| add(&mut report, arguments, path))?;
     } else {
-        add(&mut report, arguments, &arguments.files)?;
+        let mut added = 0;
+        outcome = each(&arguments.files, |path| {
+            add(&mut report, arguments, path)?;
+            added += 1;
+            Ok(Outcome::Fine)
+        })?;
+        if added == 0 {
+            return Ok(outcome);
+        }
     }
     let inputs: Vec<_> = arguments.files.iter().chain(before).chain(after).map(AsRef::as_ref).collect();
     write_file(&arguments.output, &inputs, |out| {
@@ -42,19 +51,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         let limit = arguments.fail_over.unwrap_or_default() * 100.0;
         note(&format!("{failed} worse by more than {limit} %"));
     }
-    Ok(if failed > 0 { Outcome::Findings } else { Outcome::Fine })
+    Ok(if failed > 0 { outcome.and(Outcome::Findings) } else { outcome })
 }
 
-/// Adds the traces, with their source if requested.
-fn add<'p>(report: &mut Report, arguments: &Arguments, paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<()> {
-    for path in paths {
-        let trace = arguments.reading.open(path)?;
-        let complete =
-            |profile: &mut Profile| arguments.source_dir.as_ref().map_or(Ok(()), |folder| source::add(profile, folder));
-        let added = if arguments.source { report.add_with_source(&trace, complete) } else { report.add(&trace) };
-        added.map_err(|error| error.in_file(path))?;
-        report.annotate(notes::read(path)?);
-    }
+/// Adds a trace, with its source if requested.
+fn add(report: &mut Report, arguments: &Arguments, path: &PathBuf) -> Result<()> {
+    let trace = arguments.reading.open(path)?;
+    let complete =
+        |profile: &mut Profile| arguments.source_dir.as_ref().map_or(Ok(()), |folder| source::add(profile, folder));
+    let added = if arguments.source { report.add_with_source(&trace, complete) } else { report.add(&trace) };
+    added.map_err(|error| error.in_file(path))?;
+    report.annotate(notes::read(path)?);
     Ok(())
 }
 

@@ -58,7 +58,7 @@ mod imp {
 
     use super::*;
     use crate::{
-        input::display_name,
+        input::shown_name,
         output::{Styles, is_quiet},
         units::Bytes,
     };
@@ -81,11 +81,11 @@ mod imp {
         }
         let style = Styles::NOTE;
         for skipped in &report.skipped {
-            let path = display_name(Path::new(&skipped.path));
-            anstream::eprintln!("{style}skipped:{style:#} {path} is already in the store as {}", skipped.stored_path);
+            let [path, stored] = [&skipped.path, &skipped.stored_path].map(|path| shown_name(Path::new(path)));
+            anstream::eprintln!("{style}skipped:{style:#} {path} is already in the store as {stored}");
         }
         let (traces, rows, bytes) = (report.added.len(), report.rows, Bytes(report.bytes));
-        let output = display_name(output);
+        let output = shown_name(output);
         match traces {
             0 => anstream::eprintln!("{style}added:{style:#} nothing; {output} already has all traces"),
             1 => anstream::eprintln!("{style}added:{style:#} 1 trace, {rows} rows, {bytes} to {output}"),

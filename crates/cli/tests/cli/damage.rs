@@ -2,6 +2,9 @@
 
 use std::fs;
 
+#[cfg(feature = "sql")]
+use traceloom_testkit::made::write_threads;
+
 use crate::{Folder, fixture, fixture_of, stderr, stdout, traceloom};
 
 /// The samples that `demo` writes, and the first part of each in `cut`.
@@ -42,6 +45,10 @@ fn an_answer_about_half_a_capture_is_not_fine() {
         &["query", &game, "select count(*) from spans"],
         #[cfg(feature = "sql")]
         &["convert", &game, &path("store"), "--to", "parquet"],
+        &["tree", &game],
+        &["summary", &game],
+        &["top", &game],
+        &["report", &game, "-o", &path("report.html")],
     ];
     for command in commands {
         let output = traceloom(command);
@@ -52,6 +59,43 @@ fn an_answer_about_half_a_capture_is_not_fine() {
         let whole = traceloom(&whole.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(whole.status.code(), Some(0), "{command:?}: {}", stderr(&whole));
     }
+}
+
+#[cfg(feature = "sql")]
+#[test]
+fn a_fleet_reports_damage_when_it_takes_a_trace() {
+    let folder = cut_samples();
+    let path = |name: &str| folder.path(name);
+    let code = |arguments: &[&str]| {
+        let output = traceloom(arguments);
+        output.status.code().unwrap_or_else(|| panic!("{arguments:?}: {}", stderr(&output)))
+    };
+    assert_eq!(code(&["ingest", &path("demo/game.prof"), &path("whole")]), 0);
+    assert_eq!(code(&["ingest", &path("cut/game.prof"), &path("fleet")]), 1);
+    assert_eq!(code(&["ingest", &path("cut/game.prof"), &path("other"), "--allow-damaged"]), 0);
+    assert_eq!(code(&["convert", "--to", "parquet", &path("cut/game.prof"), &path("store")]), 1);
+    // The trace is known, and nothing is added.
+    assert_eq!(code(&["ingest", &path("cut/game.prof"), &path("fleet")]), 0);
+    // What a store has, it has: its table `findings` lists the damage.
+    for store in ["fleet", "store"] {
+        assert_eq!(code(&["query", &path(store), "select count(*) from spans"]), 0, "{store}");
+        let answer = traceloom(&["query", &path(store), "select code from findings where severity = 'error'"]);
+        assert!(stdout(&answer).contains("easyprofiler."), "{store}: {}", stdout(&answer));
+    }
+}
+
+#[cfg(feature = "sql")]
+#[test]
+fn an_answer_that_ends_before_the_damage_is_complete() {
+    let folder = Folder::new();
+    let cut = folder.path("cut.prof");
+    // Many threads, so that the first rows are complete long before the end of the file.
+    write_threads(cut.as_ref(), 40, 4_000);
+    let bytes = fs::read(&cut).expect("a trace");
+    fs::write(&cut, &bytes[..bytes.len() - 100]).expect("room for it");
+    let code = |sql: &str| traceloom(&["query", &cut, sql]).status.code();
+    assert_eq!(code("select count(*) from spans"), Some(1));
+    assert_eq!(code("select name from spans limit 1"), Some(0));
 }
 
 #[test]
@@ -82,11 +126,107 @@ fn a_missing_file_does_not_stop_the_others() {
         assert!(stderr(&output).contains("missing"), "{verb}: {}", stderr(&output));
         assert!(stdout(&output).contains("game.prof"), "{verb}: {}", stdout(&output));
     }
+    let (shop, html) = (folder.path("demo/shop.mlyze"), folder.path("out.html"));
+    let commands: &[&[&str]] = &[
+        &["stats", &game],
+        &["top", &game],
+        &["flame", "--format", "folded", &game],
+        &["tree", &game],
+        &["memory", &shop],
+        &["summary", &game],
+        &["report", "-o", "-", "--json", &game],
+        #[cfg(feature = "sql")]
+        &["query", "--format", "csv", &game, "select count(*) from spans"],
+    ];
+    for command in commands {
+        let alone = traceloom(command);
+        assert_eq!(alone.status.code(), Some(0), "{command:?}: {}", stderr(&alone));
+        // Two files would be compared in a report.
+        let all = [&command[..1], &[&missing, &missing], &command[1..]].concat();
+        let output = traceloom(&all);
+        assert_eq!(output.status.code(), Some(2), "{command:?}: {}", stderr(&output));
+        assert_eq!(stderr(&output).matches("missing: No such file").count(), 2, "{command:?}: {}", stderr(&output));
+        assert_eq!(stdout(&output), stdout(&alone), "{command:?}");
+        let rest = command.iter().filter(|word| ![&game, &shop].contains(&&(**word).to_owned()));
+        let none: Vec<&str> = rest.copied().collect();
+        let none = traceloom(&[&none[..1], &[&missing, &missing, &missing], &none[1..]].concat());
+        assert_eq!(none.status.code(), Some(2), "{command:?}: {}", stderr(&none));
+        assert_eq!(stderr(&none).matches("missing: No such file").count(), 3, "{command:?}: {}", stderr(&none));
+        assert_eq!(stdout(&none), "", "{command:?}");
+    }
+    let output = traceloom(&["report", &missing, &missing, &missing, "-o", &html]);
+    assert_eq!((output.status.code(), folder.names().contains(&"out.html".to_owned())), (Some(2), false));
     let log = folder.path("demo/service.clog");
     for order in [&["log"] as &[&str], &["log", "--sort"]] {
         let output = traceloom(&[order, &[&missing, &log]].concat());
         assert_eq!(output.status.code(), Some(2), "{order:?}");
         assert_eq!(stdout(&output), stdout(&traceloom(&["log", "--sort", &log])), "{order:?}");
+    }
+}
+
+#[test]
+fn an_answer_that_needs_every_file_is_refused() {
+    let folder = cut_samples();
+    let (game, missing, out) = (folder.path("demo/game.prof"), folder.path("missing"), folder.path("out.prof"));
+    let commands: &[&[&str]] = &[
+        &["diff", &game, &missing],
+        &["diff", "--baseline", &game, &missing, "--candidate", &game],
+        &["report", &game, &missing, "-o", &out],
+        &["merge", &game, &missing, &out],
+        &["convert", "--to", "chrome", &game, &missing, &out],
+    ];
+    for command in commands {
+        let output = traceloom(command);
+        assert_eq!(output.status.code(), Some(2), "{command:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains("missing: No such file"), "{command:?}: {}", stderr(&output));
+        assert_eq!(stdout(&output), "", "{command:?}");
+        assert!(!folder.names().contains(&"out.prof".to_owned()), "{command:?}");
+    }
+}
+
+#[cfg(feature = "sql")]
+#[test]
+fn a_store_takes_the_files_that_are_there() {
+    let folder = cut_samples();
+    let (game, missing, store) = (folder.path("demo/game.prof"), folder.path("missing"), folder.path("store"));
+    let output = traceloom(&["convert", "--to", "parquet", &missing, &game, &store]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("added: 1 trace"), "{}", stderr(&output));
+}
+
+#[test]
+fn names_of_files_cannot_affect_the_terminal() {
+    let folder = cut_samples();
+    let odd = folder.path("odd");
+    fs::create_dir(&odd).expect("a folder");
+    let name = |what: &str| format!("{odd}/{what}\u{202e}\u{1b}[2J.prof");
+    let (cut, whole, copy, empty) = (name("cut"), name("whole"), name("copy"), name("empty"));
+    fs::copy(folder.path("cut/game.prof"), &cut).expect("a copy");
+    for place in [&whole, &copy] {
+        fs::copy(folder.path("demo/game.prof"), place).expect("a copy");
+    }
+    let bytes = fs::read(folder.path("demo/game.prof")).expect("a sample");
+    fs::write(&empty, &bytes[..6]).expect("a file");
+    let commands: &[(&[&str], &str)] = &[
+        (&["stats", &cut], "["),
+        (&["stats", &whole, &copy], "note:"),
+        (&["stats", &name("missing")], "No such file"),
+        (&["slice", &whole, &name("out")], "wrote"),
+        #[cfg(feature = "sql")]
+        (&["convert", "--to", "parquet", &whole, &folder.path("store")], "added:"),
+        #[cfg(feature = "sql")]
+        (&["convert", "--to", "parquet", &whole, &folder.path("store")], "skipped:"),
+        #[cfg(feature = "sql")]
+        (&["query", &odd, "select 1"], "skipped:"),
+        #[cfg(feature = "sql")]
+        (&["ingest", &empty, &folder.path("fleet")], "quarantined:"),
+    ];
+    for (command, word) in commands {
+        let output = traceloom(command);
+        let told = stderr(&output);
+        assert!(told.contains(word), "{command:?}: {told:?}");
+        assert!(!told.contains(['\u{202e}', '\u{1b}']), "{command:?}: {told:?}");
+        assert!(*word == "added:" || told.contains("\\u{202e}\u{fffd}[2J.prof"), "{command:?}: {told:?}");
     }
 }
 

@@ -12,8 +12,8 @@ use traceloom_fleet::{Options, Report, Step, Template, compact};
 use crate::{
     Outcome,
     args::fleet::Ingest as Arguments,
-    input::display_name,
-    output::{Styles, is_quiet, stdout, visible},
+    input::{display_name, shown_name},
+    output::{Styles, clean, is_quiet, note_missing_data, stdout},
     progress::Progress,
     units::Bytes,
 };
@@ -34,6 +34,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         out.flush()?;
     } else {
         say(&report, sources.is_empty(), store);
+    }
+    if report.incomplete > 0 {
+        note_missing_data();
     }
     Ok(match (report.failed.is_empty(), report.quarantined.is_empty()) {
         (false, _) => Outcome::Incomplete,
@@ -65,9 +68,9 @@ fn say(report: &Report, is_compaction: bool, store: &Path) {
     if is_quiet() {
         return;
     }
-    let (note, warning, store) = (Styles::NOTE, Styles::WARNING, display_name(store));
+    let (note, warning, store) = (Styles::NOTE, Styles::WARNING, shown_name(store));
     for quarantined in report.quarantined.iter().take(LISTED) {
-        let (path, finding) = (display_name(&quarantined.path), visible(&quarantined.finding));
+        let (path, finding) = (shown_name(&quarantined.path), clean(&quarantined.finding));
         anstream::eprintln!("{warning}quarantined:{warning:#} {path}: {finding}");
     }
     if report.quarantined.len() > LISTED {
@@ -95,6 +98,7 @@ fn to_json(report: &Report) -> serde_json::Value {
     json!({
         "added": report.added,
         "damaged": report.damaged,
+        "incomplete": report.incomplete,
         "known": report.known,
         "unmatched": report.unmatched,
         "quarantined": quarantined.collect::<Vec<_>>(),

@@ -17,9 +17,10 @@ use crate::{
     Outcome,
     args::answers::{Query as Arguments, QueryFormat},
     commands::cluster::Cluster,
-    input::display_name,
-    output,
+    input::{display_name, shown_name},
+    output::{self, clean_lines},
     progress::Progress,
+    skip_after,
     table::exact,
 };
 
@@ -62,6 +63,7 @@ fn options(arguments: &Arguments, progress: &Progress) -> Options {
         is_aligned: !arguments.no_align,
         watch: Some(watch),
         told: Some(output::warn_once),
+        failed: Some(skip_after),
         ..Options::default()
     }
 }
@@ -173,7 +175,7 @@ fn say_skipped(session: &Session) {
     let style = output::Styles::WARNING;
     let is_other = |error: &&Error| matches!(error.kind(), ErrorKind::Unrecognized(_));
     for error in session.skipped().iter().filter(|error| !is_other(error)) {
-        anstream::eprintln!("{style}warning:{style:#} skipped: {error}");
+        anstream::eprintln!("{style}warning:{style:#} skipped: {}", clean_lines(&error.to_string()));
     }
     match session.skipped().iter().filter(is_other).count() {
         0 => {}
@@ -190,8 +192,8 @@ fn say_alignments(session: &Session) {
     for known in session.alignments() {
         let sign = if known.shift_ns < 0 { "-" } else { "+" };
         let shift = exact(known.shift_ns.unsigned_abs());
-        let path = known.path.display();
-        let with = known.with.as_ref().map(|with| with.display().to_string()).unwrap_or_default();
+        let path = shown_name(&known.path);
+        let with = known.with.as_deref().map(shown_name).unwrap_or_default();
         match known.reason {
             Reason::Counter { .. } => anstream::eprintln!(
                 "{path}: times shifted by {sign}{shift} onto the axis of {with}, whose counter it shares"

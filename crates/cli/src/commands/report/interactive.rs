@@ -16,6 +16,7 @@ use crate::{
     Outcome,
     args::answers::Report as Arguments,
     companion::Companion,
+    each,
     output::{note, write_file},
     units::Bytes,
 };
@@ -38,7 +39,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
     let tags = TAG_BYTES * count * count;
     let room = arguments.max_size.saturating_sub(page.len() as u64 + tags) / count;
     let (mut traces, mut notices) = (Vec::new(), Vec::new());
-    for path in &arguments.files {
+    let outcome = each(&arguments.files, |path| {
         let trace = arguments.reading.open(path)?;
         let extent = extent(&trace)?;
         let packed = pack(path, &trace, extent, room).map_err(|error| error.in_file(path))?;
@@ -51,11 +52,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
                 "{file}: its notes ({noted}) are not in an interactive report; one without --interactive shows them"
             ));
         }
+        Ok(Outcome::Fine)
+    })?;
+    if traces.is_empty() {
+        return Ok(outcome);
     }
     notices.iter().for_each(|notice| note(notice));
     let inputs: Vec<_> = arguments.files.iter().map(AsRef::as_ref).collect();
     write_file(&arguments.output, &inputs, |out| write_interactive(&page, &traces, &notices.join(" "), out))?;
-    Ok(Outcome::Fine)
+    Ok(outcome)
 }
 
 fn pack(path: &Path, trace: &Trace, extent: Option<(i64, i64)>, room: u64) -> Result<Packed> {
