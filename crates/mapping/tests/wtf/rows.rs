@@ -218,7 +218,7 @@ pub(crate) fn object(args: &[Arg]) -> Map<String, Json> {
 
 fn value(rows: &[Arg]) -> Json {
     let Some(element) = rows[0].kind.strip_suffix("[]") else { return scalar(&rows[0]) };
-    let is_null = rows[0].idx.is_none() && rows[0].bytes.is_none();
+    let is_null = rows[0].idx.is_none() && rows[0].text.is_none();
     let elements = if rows[0].idx.is_some() { rows } else { &[] };
     let class = match element {
         _ if is_null => return Json::Null,
