@@ -8,9 +8,7 @@ use std::{
 
 use serde_json::{Value as Json, json};
 use traceloom_core::{Options, Slice, Source, TimeRange};
-use traceloom_record::{
-    Flight, Policy, Recorder, bookmark, event, flow, frame, info, range, span, thread_name, value,
-};
+use traceloom_record::{Flight, Policy, Recorder, bookmark, event, flow, frame, info, range, span, thread_name, value};
 use traceloom_testkit::{Case, OriginalWtf, Wtf, cases, default_roots, differences};
 use traceloom_wtf::{edit, sample};
 
@@ -136,7 +134,8 @@ fn recordings(folder: &Path) -> Vec<(String, Vec<u8>)> {
     small.close().unwrap();
     assert!(traceloom_record::stats().dropped > 0);
     let flight = Flight { bytes: 100_000, age: None };
-    let flight = Recorder::new().wtf_trace(path("flight.wtf-trace")).flight(flight).ring_bytes(4 << 10).start().unwrap();
+    let flight =
+        Recorder::new().wtf_trace(path("flight.wtf-trace")).flight(flight).ring_bytes(4 << 10).start().unwrap();
     work(3000);
     traceloom_record::dump().unwrap();
     flight.close().unwrap();
