@@ -13,7 +13,7 @@ use std::{
 
 use anstyle::{AnsiColor, Style};
 pub(crate) use traceloom_core::visible;
-use traceloom_core::{Error, Finding, Findings, Loss, Result, Severity};
+use traceloom_core::{Error, Finding, Findings, Limits, Loss, Result, Severity, write_behind};
 
 use crate::{Outcome, input::display_name, progress::Progress, staged::Staged, units::Bytes};
 
@@ -303,11 +303,14 @@ pub(crate) fn write_silently<T>(
 
 /// Runs the work on a file that will become `path`; if writing fails, the error names that path.
 fn fill<T>(file: &fs::File, path: &Path, work: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
-    let watched = Watched { file, path, progress: Progress::new(), bytes: 0, failed: false };
-    let mut out = BufWriter::with_capacity(256 << 10, watched);
-    let outcome = work(&mut out).and_then(|outcome| Ok(out.flush().map(|()| outcome)?));
-    let failed = out.get_ref().failed;
-    outcome.map_err(|error| if failed { error.in_file(path) } else { error })
+    let mut watched = Watched { file, path, progress: Progress::new(), bytes: 0, failed: false };
+    let outcome = if Limits::default().threads > 1 {
+        write_behind(&mut watched, work)
+    } else {
+        let mut out = BufWriter::with_capacity(256 << 10, &mut watched);
+        work(&mut out).and_then(|outcome| Ok(out.flush().map(|()| outcome)?))
+    };
+    outcome.map_err(|error| if watched.failed { error.in_file(path) } else { error })
 }
 
 /// Shows progress and remembers whether writing failed, because reading can fail with the same kind of error.

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod behind;
 mod checksum;
 pub mod codec;
 mod date;
@@ -26,6 +27,7 @@ mod write;
 #[cfg(feature = "compression")]
 pub use crate::read::{Compression, Peeled, peel};
 pub use crate::{
+    behind::write_behind,
     checksum::Checksum,
     codec::{
         Access, Amount, Checks, Clock, Codec, Copied, Describe, Descriptor, Edited, Fact, FieldValue, Fields, HeaderOf,
