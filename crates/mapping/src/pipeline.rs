@@ -20,16 +20,20 @@ pub(crate) type Seam = Box<dyn Any + Send>;
 /// What all walks need, made once before them.
 pub(crate) type Prepared = Box<dyn Any + Send + Sync>;
 
+/// Makes what all walks need.
+pub(crate) type Prepare = fn(&Source, &Options, &Wanted) -> Result<Prepared>;
+
+/// Starts to complete rows that depend on earlier turns.
+pub(crate) type StartJoin = fn(&Limits) -> Box<dyn Join>;
+
 /// The rows of a format that several walks over a file may make in turns.
 pub(crate) struct Split {
     /// The tables; the rows of all others are made by the first walk.
     pub(crate) tables: &'static [Table],
     /// Whether making the wanted columns costs much more than the walk itself.
     pub(crate) pays: fn(&Wanted) -> bool,
-    /// Makes what all walks need.
-    pub(crate) prepare: Option<fn(&Source, &Options, &Wanted) -> Result<Prepared>>,
-    /// Completes rows that depend on earlier turns.
-    pub(crate) join: Option<fn(&Limits) -> Box<dyn Join>>,
+    pub(crate) prepare: Option<Prepare>,
+    pub(crate) join: Option<StartJoin>,
 }
 
 impl Split {

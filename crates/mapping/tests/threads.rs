@@ -215,7 +215,7 @@ fn emit(records: u64, odd: Odd, out: &mut dyn FnMut(&Record<'_>)) {
                 4 if odd == Odd::Records && below(400) == 0 => out(&Record::Block(Block::new(0, end, begin))),
                 4 if odd == Odd::Records && below(400) == 0 => out(&Record::Block(Block::new(9, begin, end))),
                 4 if odd == Odd::Times && below(900) == 0 => {
-                    out(&Record::Block(Block::new(0, u64::MAX - 9, u64::MAX - 3)))
+                    out(&Record::Block(Block::new(0, u64::MAX - 9, u64::MAX - 3)));
                 }
                 5 => {
                     let name = format!("name {}", below(3_000));

@@ -18,7 +18,7 @@ use std::borrow::Cow;
 
 use traceloom_core::{Findings, Located, Records};
 use traceloom_easyprofiler::{
-    Block, Bookmark, Clock, Nestings, Reader, Record, SkipPlain, Switch, TakePlain, Tree, Value, raw::BlockType,
+    Block, Bookmark, Clock, Nestings, Record, Switch, TakePlain, Tree, Value, raw::BlockType,
 };
 use traceloom_model::{
     EventCategory, Halt, Named, SpanCategory, Table, Tables,
@@ -36,7 +36,7 @@ use self::{
     plan::Plan,
     seams::{OpenRow, self_ns},
     threads::{Current, Threads},
-    turns::{Skipped, TURN},
+    turns::TURN,
     values::{Moment, Values},
 };
 use crate::{
@@ -69,7 +69,7 @@ fn fill(input: &Input<'_>, plan: Plan, places: impl Places, tables: &mut Tables<
         true => Origin::of(reader.header(), &reader.clock(), input)?,
         false => Origin::default(),
     };
-    let mut walk = Walk::new(input, plan, reader.clock(), origin, places, tables);
+    let mut walk = Walk::new(input, plan, (reader.clock(), origin), places, tables);
     if plan.reads_descriptors {
         walk.run(&mut reader, tables)?;
         walk.end_turns(tables)?;
@@ -157,7 +157,13 @@ struct Interval {
 }
 
 impl<'s, P: Places> Walk<'s, P> {
-    fn new(input: &Input<'s>, plan: Plan, clock: Clock, origin: Origin, places: P, tables: &mut Tables<'_>) -> Self {
+    fn new(
+        input: &Input<'s>,
+        plan: Plan,
+        (clock, origin): (Clock, Origin),
+        places: P,
+        tables: &mut Tables<'_>,
+    ) -> Self {
         let strings = &mut tables.strings;
         let is_mine = input.share.is_first();
         Self {
@@ -182,91 +188,7 @@ impl<'s, P: Places> Walk<'s, P> {
         }
     }
 
-    fn run(&mut self, reader: &mut Reader, tables: &mut Tables<'_>) -> Result<(), Halt> {
-        if self.is_mine {
-            self.places.start_turn(0)?;
-        }
-        loop {
-            let room = u32::try_from(self.turn_end - self.next_record).unwrap_or(u32::MAX);
-            if room == 0 {
-                self.end_turn(tables)?;
-                continue;
-            }
-            if self.is_mine {
-                reader.plain_records(room, &mut Step { walk: self, tables })?;
-            } else {
-                self.skip(|skipped| reader.skip_records(room, skipped));
-            }
-            if self.next_record == self.turn_end {
-                continue;
-            }
-            let found = reader.findings().total();
-            let Some(located) = reader.next()? else { return Ok(()) };
-            match &located.record {
-                Record::Block(block) if self.is_mine => self.odd_block(block, tables)?,
-                Record::Block(block) => self.skip(|skipped| skipped.record(block.begin, block.end)),
-                Record::Value(value) if !self.is_mine => self.skip(|skipped| {
-                    skipped.value(value);
-                    skipped.record(value.begin, value.end);
-                }),
-                Record::Thread(_) if !self.plan.reads_records => return Ok(()),
-                record => self.other(record, tables)?,
-            }
-            let is_skipped = turns::is_skipped(&located.record);
-            if is_skipped && self.is_mine && self.share.walks() > 1 && reader.findings().total() > found {
-                return Err(self.share.give_up());
-            }
-        }
-    }
-
-    /// Ends a turn, and starts the next one.
-    #[cold]
-    fn end_turn(&mut self, tables: &mut Tables<'_>) -> Result<(), Halt> {
-        // Times that do not fit are counted over all turns, which only a single walk can do.
-        if self.share.walks() > 1 && self.times.saturated() > 0 {
-            return Err(self.share.give_up());
-        }
-        if self.is_mine {
-            self.places.end_turn()?;
-        }
-        self.is_mine = self.share.end_turn(&SPLIT, tables)?;
-        (self.turn, self.turn_end) = (self.turn + 1, self.turn_end.saturating_add(TURN));
-        self.args.is_mine = self.is_mine;
-        if self.is_mine {
-            self.places.start_turn(self.turn)?;
-        }
-        Ok(())
-    }
-
-    /// Ends the last turn, if there was more than one: the first walk makes the rows that follow.
-    fn end_turns(&mut self, tables: &mut Tables<'_>) -> Result<(), Halt> {
-        if self.turn > 0 && self.turn_end != i64::MAX {
-            self.end_turn(tables)?;
-        }
-        self.turn_end = i64::MAX;
-        self.is_mine = self.share.is_first();
-        self.args.is_mine = self.is_mine;
-        let (begin, end) = self.skipped;
-        if begin <= end {
-            self.interval(begin, end);
-        }
-        Ok(())
-    }
-
-    /// Counts records of another walk's turn.
-    #[inline(always)]
-    fn skip(&mut self, read: impl FnOnce(&mut Skipped<'_>)) {
-        let (begin, end) = self.skipped;
-        let values = self.plan.wants_values.then_some((&mut self.values, &mut self.args));
-        let (wants_times, last_end) = (self.plan.wants_extent, self.thread.last_end);
-        let mut skipped = Skipped { wants_times, records: 0, begin, end, last_end, values };
-        read(&mut skipped);
-        self.next_record += skipped.records;
-        self.skipped = (skipped.begin, skipped.end);
-        self.thread.last_end = skipped.last_end;
-    }
-
-    /// Apart, so that the loop above has the short way only once.
+    /// Apart, so that the loop over the records has the short way only once.
     #[inline(never)]
     fn odd_block(&mut self, block: &Block<'_>, tables: &mut Tables<'_>) -> Result<(), Halt> {
         self.block(block, tables)

@@ -1,10 +1,10 @@
 //! Several walks over a file make its rows in turns.
 
-use traceloom_core::{Options, Result, Source};
-use traceloom_easyprofiler::{Record, SkipPlain, Value};
-use traceloom_model::{BATCH_ROWS, SelectColumn, Table, Wanted, events, spans};
+use traceloom_core::{Options, Records, Result, Source};
+use traceloom_easyprofiler::{Reader, Record, SkipPlain, Value};
+use traceloom_model::{BATCH_ROWS, Halt, SelectColumn, Table, Tables, Wanted, events, spans};
 
-use super::{seams, tree, values::Values};
+use super::{Step, Walk, places::Places, seams, tree, values::Values};
 use crate::{
     pipeline::{Prepared, Split},
     shared::Args,
@@ -88,5 +88,92 @@ impl SkipPlain for Skipped<'_> {
     fn run(&mut self, count: u32, end: u64) {
         self.records += i64::from(count);
         self.last_end = end;
+    }
+}
+
+impl<P: Places> Walk<'_, P> {
+    /// Reads all records; makes the rows of this walk's turns.
+    pub(super) fn run(&mut self, reader: &mut Reader, tables: &mut Tables<'_>) -> Result<(), Halt> {
+        if self.is_mine {
+            self.places.start_turn(0)?;
+        }
+        loop {
+            let room = u32::try_from(self.turn_end - self.next_record).unwrap_or(u32::MAX);
+            if room == 0 {
+                self.end_turn(tables)?;
+                continue;
+            }
+            if self.is_mine {
+                reader.plain_records(room, &mut Step { walk: self, tables })?;
+            } else {
+                self.skip(|skipped| reader.skip_records(room, skipped));
+            }
+            if self.next_record == self.turn_end {
+                continue;
+            }
+            let found = reader.findings().total();
+            let Some(located) = reader.next()? else { return Ok(()) };
+            match &located.record {
+                Record::Block(block) if self.is_mine => self.odd_block(block, tables)?,
+                Record::Block(block) => self.skip(|skipped| skipped.record(block.begin, block.end)),
+                Record::Value(value) if !self.is_mine => self.skip(|skipped| {
+                    skipped.value(value);
+                    skipped.record(value.begin, value.end);
+                }),
+                Record::Thread(_) if !self.plan.reads_records => return Ok(()),
+                record => self.other(record, tables)?,
+            }
+            let is_skipped = is_skipped(&located.record);
+            if is_skipped && self.is_mine && self.share.walks() > 1 && reader.findings().total() > found {
+                return Err(self.share.give_up());
+            }
+        }
+    }
+
+    /// Ends a turn, and starts the next one.
+    #[cold]
+    fn end_turn(&mut self, tables: &mut Tables<'_>) -> Result<(), Halt> {
+        // Times that do not fit are counted over all turns, which only a single walk can do.
+        if self.share.walks() > 1 && self.times.saturated() > 0 {
+            return Err(self.share.give_up());
+        }
+        if self.is_mine {
+            self.places.end_turn()?;
+        }
+        self.is_mine = self.share.end_turn(&SPLIT, tables)?;
+        (self.turn, self.turn_end) = (self.turn + 1, self.turn_end.saturating_add(TURN));
+        self.args.is_mine = self.is_mine;
+        if self.is_mine {
+            self.places.start_turn(self.turn)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the last turn, if there was more than one: the first walk makes the rows that follow.
+    pub(super) fn end_turns(&mut self, tables: &mut Tables<'_>) -> Result<(), Halt> {
+        if self.turn > 0 && self.turn_end != i64::MAX {
+            self.end_turn(tables)?;
+        }
+        self.turn_end = i64::MAX;
+        self.is_mine = self.share.is_first();
+        self.args.is_mine = self.is_mine;
+        let (begin, end) = self.skipped;
+        if begin <= end {
+            self.interval(begin, end);
+        }
+        Ok(())
+    }
+
+    /// Counts records of another walk's turn.
+    #[inline(always)]
+    fn skip(&mut self, read: impl FnOnce(&mut Skipped<'_>)) {
+        let (begin, end) = self.skipped;
+        let values = self.plan.wants_values.then_some((&mut self.values, &mut self.args));
+        let (wants_times, last_end) = (self.plan.wants_extent, self.thread.last_end);
+        let mut skipped = Skipped { wants_times, records: 0, begin, end, last_end, values };
+        read(&mut skipped);
+        self.next_record += skipped.records;
+        self.skipped = (skipped.begin, skipped.end);
+        self.thread.last_end = skipped.last_end;
     }
 }
