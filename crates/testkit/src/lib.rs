@@ -18,6 +18,7 @@ mod original_wtf;
 #[cfg(feature = "planted")]
 pub mod planted;
 mod preload;
+pub mod recorded;
 pub mod sources;
 mod subject;
 mod subjects;

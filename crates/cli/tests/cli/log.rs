@@ -9,7 +9,10 @@ use std::{
 };
 
 use serde_json::Value as Json;
-use traceloom_testkit::made::{LOG_SECOND, log_of};
+use traceloom_testkit::{
+    made::{LOG_SECOND, log_of},
+    recorded::{LogEntry, wtf_log},
+};
 
 use crate::{Folder, fixture_of, stderr, stdout, traceloom};
 
@@ -35,7 +38,18 @@ fn log_prints_lines_and_json() {
 fn log_prints_the_lines_of_other_formats() {
     let folder = Folder::new();
     let (log, trace) = (fixture_of("cnanolog", "head_server.clog"), folder.path("server.wtf-trace"));
-    assert!(traceloom(&["convert", &log, &trace]).status.success());
+    let entries = stdout(&traceloom(&["log", "--json", &log]));
+    let entries: Vec<Json> = entries.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let unix_ms = entries[0]["ts_unix_ns"].as_u64().expect("a time") / 1_000_000;
+    let entry = |entry: &Json| LogEntry {
+        time_us: entry["ts_unix_ns"].as_i64().expect("a time") / 1000 - 1000 * unix_ms as i64,
+        level: entry["level"].as_str().expect("a level").to_owned(),
+        file: entry["file"].as_str().expect("a file").to_owned(),
+        line: entry["line"].as_u64().expect("a line") as u32,
+        message: entry["message"].as_str().expect("a text").to_owned(),
+    };
+    let entries: Vec<LogEntry> = entries.iter().map(entry).collect();
+    fs::write(&trace, wtf_log(unix_ms, &entries).expect("a trace")).expect("there is room");
     for arguments in [
         &["--pattern", "[%l] [%L] [%f:%n] %m"][..],
         &["--pattern", "%m", "--level", "warn+"],

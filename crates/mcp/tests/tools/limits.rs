@@ -30,9 +30,10 @@ async fn a_wide_row_stays_below_the_limit() {
     let bench = Bench::new().await;
     let path = bench.sample("easyprofiler");
     // Few columns with long texts, many columns with short texts, and many lists, each with a line in `truncated`.
-    let long: Vec<String> = (0..300).map(|n| format!("repeat('\u{1b}{n}', 500) as c{n}")).collect();
-    let many: Vec<String> = (0..2500).map(|n| format!("{n} as a_column_with_a_long_name_{n}")).collect();
-    let lists: Vec<String> = (0..900).map(|n| format!("[{n}, 2, 3] as a_list_with_a_long_name_{n}")).collect();
+    let long: Vec<String> = (0..150).map(|n| format!("repeat('\u{1b}{n}', 500) as c{n}")).collect();
+    let name = "a_column_with_a_name_that_is_as_long_as_names_can_get";
+    let many: Vec<String> = (0..1200).map(|n| format!("{n} as {name}_{n}")).collect();
+    let lists: Vec<String> = (0..400).map(|n| format!("[{n}, 2, 3] as {name}_{n}")).collect();
     for columns in [long, many, lists] {
         let query = format!("select {} from spans limit 5", columns.join(", "));
         let answer = bench.call("sql", json!({ "query": query, "traces": [text(&path)], "limit": 1000 })).await;
@@ -76,7 +77,7 @@ async fn rows_of_a_query_are_kept_up_to_four_mebibytes() {
 async fn a_query_that_needs_too_much_memory_is_refused() {
     let bench = Bench::new().await;
     let path = bench.sample("easyprofiler");
-    let query = "select count(*) from (select array_agg(repeat(a.name || b.id, 1000)) as x from spans a, spans b) \
+    let query = "select count(*) from (select array_agg(repeat(cast(3000 * a.id + b.id as varchar), 1000)) as x from spans a, spans b) \
                  where array_length(x) > 1";
     let refused = bench.refusal("sql", json!({ "query": query, "traces": [text(&path)] })).await;
     assert!(refused.contains("exceeds its memory limit of 256 MB"), "{refused}");

@@ -2,6 +2,7 @@
 
 use serde_json::{Value as Json, json};
 use traceloom::{Trace, sql::Writer};
+use traceloom_testkit::recorded::{LogEntry, wtf_log};
 
 use crate::support::{Bench, text};
 
@@ -121,9 +122,16 @@ async fn a_log_is_read_by_level_and_text() {
 #[tokio::test]
 async fn the_log_lines_of_another_format_come_from_its_tables() {
     let bench = Bench::new().await;
-    let (log, path) = (bench.sample("cnanolog"), bench.folder.path().join("log.wtf-trace"));
-    let mut out = std::fs::File::create(&path).expect("there is room");
-    Trace::open(log).expect("opens").write_as("wtf", &mut out).expect("a conversion");
+    let path = bench.folder.path().join("log.wtf-trace");
+    let entry = |number: u32| LogEntry {
+        time_us: 50_000 * i64::from(number),
+        level: ["DEBUG", "INFO", "WARN", "ERROR"][number as usize % 4].to_owned(),
+        file: "main.rs".to_owned(),
+        line: number,
+        message: format!("{} {number}", ["start", "read", "retry", "end"][number as usize % 3]),
+    };
+    let entries: Vec<LogEntry> = (0..300).map(entry).collect();
+    std::fs::write(&path, wtf_log(1_700_000_000_000, &entries).expect("a trace")).expect("there is room");
     let trace = Trace::open(&path).expect("opens");
     let opened = bench.ask("open", json!({ "trace": text(&path) })).await["from_trace"]["ask_next"].clone();
     assert!(opened.as_array().into_iter().flatten().any(|next| next["tool"] == "log"), "{opened}");
@@ -132,14 +140,14 @@ async fn the_log_lines_of_another_format_come_from_its_tables() {
     };
     let expected =
         |query: &str| -> Vec<Json> { rows(&trace, query).iter().map(|row| row["message"].clone()).collect() };
-    let all = rows(&trace, "select id from logs").len();
     let first = bench.ask("log", json!({ "trace": text(&path), "limit": 50 })).await;
     assert_eq!(messages(&first), expected("select message from logs order by id limit 50"));
-    assert_eq!(first["truncated"], json!([{ "list": "lines", "shown": 50, "total": all }]));
+    assert_eq!(first["truncated"], json!([{ "list": "lines", "shown": 50, "total": entries.len() }]));
     let line = &first["from_trace"]["lines"][0];
     let (start, unix) = (first["from_trace"]["start_unix_ns"].as_i64(), line["ts_unix_ns"].as_i64());
     assert_eq!(unix.zip(start).map(|(unix, start)| unix - start), line["ts_ns"].as_i64());
-    assert!(unix.is_some() && line["level"].is_string(), "{line}");
+    assert_eq!((&line["level"], &line["file"], &line["line"]), (&json!("DEBUG"), &json!("main.rs"), &json!(0)));
+    assert_eq!(unix.map(|unix| unix / 1_000_000_000), Some(1_700_000_000));
     let arguments = json!({ "trace": text(&path), "levels": ["error", "warn"], "limit": 5, "tail": true });
     let found = bench.ask("log", arguments).await;
     let last = "select message from (select * from logs where level_name in ('ERROR', 'WARN') order by id desc limit 5) \
