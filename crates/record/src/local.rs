@@ -224,15 +224,15 @@ impl Local {
                 return Some((ring, head));
             }
             self.hub().wake();
+            if !is_recording() {
+                COUNTERS.late.fetch_add(1, Ordering::Relaxed);
+                return None;
+            }
             if words <= len / 2 && SETTINGS.overwrites.load(Ordering::Relaxed) && patience.overwrite(ring) {
                 continue;
             }
             if !may_block(weight) || words > len / 2 {
                 ring.dropped.fetch_add(1, Ordering::Relaxed);
-                return None;
-            }
-            if !is_recording() {
-                COUNTERS.late.fetch_add(1, Ordering::Relaxed);
                 return None;
             }
             patience.wait();
