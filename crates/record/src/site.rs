@@ -167,6 +167,10 @@ impl Site {
         if answer.wrapping_sub(1) < MAX_IDS - 1 {
             return SiteId::new(answer as u32);
         }
+        // First, because it is what a program that does not record pays.
+        if generation == 0 {
+            return None;
+        }
         if !is_on(generation) || answer == 0 { None } else { self.ask(generation, &Types::NONE) }
     }
 
