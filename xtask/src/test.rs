@@ -21,8 +21,8 @@ cargo-nextest is used if it is installed. The first step that fails ends the run
 --python, --page, --cluster and --recorder run only one slow step, with a separate build:
   --python   the Python package on every CPython of this machine, as `cargo xtask wheel` does
   --page     the page without a server, built for WebAssembly and tested in a browser
-  --cluster  a scheduler and executors on this machine; builds Ballista, which takes a quarter of an
-             hour the first time
+  --cluster  a scheduler and executors on this machine, and the lints of that crate; builds Ballista,
+             which takes a quarter of an hour the first time
   --recorder four threads that record five million entries each, in the release profile
 --all runs everything.",
     run,
@@ -105,16 +105,22 @@ fn page_test() -> Outcome {
 }
 
 /// In the dev profile, so that the programs and the tests share one build of Ballista.
+///
+/// Clippy's compiler builds the packages of the workspace: `cargo clippy` would check all dependencies once more, which
+/// takes as long as building them.
 fn cluster_tests() -> Outcome {
     let folder = target_folder().join("cluster");
-    let words = ["--locked", "--profile", "dev", "--package", "traceloom-cluster", "--package", "traceloom-cli"];
+    // No other step tests `query` with its codecs.
+    let packages = ["traceloom-cluster", "traceloom-cli", "traceloom-query"].map(|package| ["--package", package]);
+    let words = [&["--locked", "--profile", "dev"], packages.as_flattened()].concat();
     let command = |verb: &str, targets: &[&str]| {
         let mut command = cargo(&[verb]);
-        command.args(words).args(targets).arg("--target-dir").arg(&folder);
+        command.args(&words).args(targets).arg("--target-dir").arg(&folder);
+        command.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver").env("CLIPPY_ARGS", DENY_WARNINGS);
         command
     };
     // With the tests, so that both commands choose the same features.
-    let tests = ["--bin", "traceloom-cluster", "--test", "cluster", "--test", "codec"];
+    let tests = ["--lib", "--bin", "traceloom-cluster", "--test", "cluster", "--test", "codec"];
     run_command(&mut command("build", &[&["--bin", "traceloom"], &tests[..]].concat()))?;
     let program = folder.join("debug").join(format!("traceloom{}", std::env::consts::EXE_SUFFIX));
     let mut tests = command("test", &tests);
@@ -132,6 +138,9 @@ fn recorder_load() -> Outcome {
         "--nocapture",
     ]))
 }
+
+/// `-D warnings`, as `cargo clippy` passes arguments to its compiler.
+const DENY_WARNINGS: &str = "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__";
 
 /// Every interleaving of the recorder's ring, random schedules of the code around it, and what is left of the recorder when it
 /// is compiled out. Each needs a separate build.

@@ -46,7 +46,7 @@ impl Scalar {
 
     fn function(self, name: &str) -> Result<Arc<ScalarUDF>> {
         let unknown = || plan_datafusion_err!("no function '{name}'");
-        Ok(match self {
+        let function = match self {
             Self::Plain => functions::plain().into_iter().find(|plain| plain.name() == name).map(Arc::new),
             Self::Bounded { max_bytes } => {
                 let known = SessionStateDefaults::default_scalar_functions();
@@ -55,8 +55,8 @@ impl Scalar {
             }
             Self::Measured { max_bytes } => Some(Arc::new(ScalarUDF::from(Measured::new(max_bytes)))),
             Self::UnixTime { origins } => Some(Arc::new(ScalarUDF::from(UnixTime::new(Origins::of(origins))))),
-        }
-        .ok_or_else(unknown)?)
+        };
+        function.ok_or_else(unknown)
     }
 }
 
