@@ -118,6 +118,9 @@ pub(crate) struct Query {
     /// Keep the times of each file, even if traces share a clock.
     #[arg(long)]
     pub(crate) no_align: bool,
+    /// Exit with 0 even if data is missing because a trace is damaged.
+    #[arg(long)]
+    pub(crate) allow_damaged: bool,
     /// Partitions of a grouping or a join; a few for each slot of the cluster.
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub(crate) partitions: usize,

@@ -1,29 +1,39 @@
 //! `query`: asks a cluster.
 
 use std::{
+    fmt,
     fs::File,
     io::{self, BufWriter, Seek, Write},
     net::TcpStream,
     path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
 };
 
-use traceloom_core::{Error, ErrorKind, Result};
-use traceloom_query::{Format, Offset, Options, Session, Writer};
+use traceloom_core::{Error, Result};
+use traceloom_query::{Format, Offset, Options, Session, Writer, describe_skipped};
 
-use crate::{args, engine};
+use crate::{
+    Outcome, args,
+    engine::{self, Sent},
+    problems,
+};
 
-pub(crate) fn run(arguments: &args::Query) -> Result<()> {
+pub(crate) fn run(arguments: &args::Query) -> Result<Outcome> {
     let (sql, inputs) = arguments.words.split_last().ok_or_else(|| Error::usage("name inputs before the query"))?;
     let inputs: Vec<PathBuf> = inputs.iter().map(PathBuf::from).collect();
     reach(&arguments.cluster)?;
-    let session = Session::open(&inputs, &options(arguments))?;
+    let sent = Sent::default();
+    let session = Session::open(&inputs, &options(arguments, &sent))?;
     say_skipped(&session);
     if arguments.output == Path::new("-") {
-        let mut out = io::stdout().lock();
-        return answer(&session, sql, arguments.format, &mut out);
+        answer(&session, sql, arguments, &mut io::stdout().lock())?;
+    } else {
+        let in_file = |error: io::Error| Error::from(error).in_file(&arguments.output);
+        answer(&session, sql, arguments, &mut File::create(&arguments.output).map_err(in_file)?)?;
     }
-    let mut file = File::create(&arguments.output).map_err(|error| Error::from(error).in_file(&arguments.output))?;
-    answer(&session, sql, arguments.format, &mut file)
+    let outcome = problems::report(&arguments.cluster, &sent)?;
+    Ok(if arguments.allow_damaged { Outcome::Fine } else { outcome })
 }
 
 /// Fails with one sentence if nobody listens; the engine would say it in many.
@@ -36,27 +46,35 @@ fn reach(cluster: &str) -> Result<()> {
     TcpStream::connect(address).map(drop).map_err(failed)
 }
 
-fn options(arguments: &args::Query) -> Options {
+fn options(arguments: &args::Query, sent: &Sent) -> Options {
     let offset = |(path, offset_ns): &(PathBuf, i64)| Offset { path: path.clone(), offset_ns: *offset_ns };
     Options {
         from: arguments.from.clone(),
         offsets: arguments.offsets.iter().map(offset).collect(),
         is_aligned: !arguments.no_align,
-        engine: Some(engine::client(&arguments.cluster, arguments.partitions)),
+        engine: Some(engine::client(&arguments.cluster, arguments.partitions, sent)),
         ..Options::default()
     }
 }
 
-/// How often a query is sent: an executor that is lost after the last stage takes its rows with it.
+/// How often a query is sent: an executor that is lost after the last stage takes its rows with it, and a scheduler all
+/// its jobs.
 const MAX_ATTEMPTS: usize = 4;
 
-fn answer(session: &Session, sql: &str, format: args::Format, out: &mut dyn Write) -> Result<()> {
+fn answer(session: &Session, sql: &str, arguments: &args::Query, out: &mut dyn Write) -> Result<()> {
+    let cluster = &arguments.cluster;
+    let mut last = None;
     for _ in 0..MAX_ATTEMPTS {
         // Rows that were printed cannot be taken back: all of them wait in a file first.
         let mut rows = BufWriter::new(tempfile::tempfile()?);
-        match write_rows(session, sql, format, &mut rows) {
-            Err(error) if is_loss(&error) => {}
-            Err(error) => return Err(error),
+        match write_rows(session, sql, arguments.format, &mut rows) {
+            Err(error) => {
+                let Some(loss) = Loss::of(&error, cluster) else { return Err(error) };
+                if loss == Loss::Scheduler {
+                    await_scheduler(cluster)?;
+                }
+                last = Some(loss);
+            }
             Ok(()) => {
                 let mut rows = rows.into_inner().map_err(io::IntoInnerError::into_error)?;
                 rows.rewind()?;
@@ -64,14 +82,62 @@ fn answer(session: &Session, sql: &str, format: args::Format, out: &mut dyn Writ
             }
         }
     }
-    Err(io::Error::other(format!("executors were lost {MAX_ATTEMPTS} times before their rows were fetched")).into())
+    let reason = last.unwrap_or(Loss::Executor);
+    Err(io::Error::other(format!("{cluster}: the query was lost {MAX_ATTEMPTS} times, at last because {reason}"))
+        .into())
 }
 
-/// Whether the error is about the connection to an executor that has the rows, and not about the query.
-fn is_loss(error: &Error) -> bool {
-    let text = error.to_string();
-    let kinds = ["GrpcConnectionError", "GrpcActionError", "GrpcError", "FetchFailed", "TonicError", "transport error"];
-    kinds.iter().chain(&["IpcError", "Ipc error"]).any(|kind| text.contains(kind))
+/// A process that ended and took the query with it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Loss {
+    Executor,
+    Scheduler,
+}
+
+/// Parts of messages about the connection to an executor that has the rows.
+const OF_EXECUTOR: &[&str] =
+    &["GrpcConnectionError", "GrpcActionError", "GrpcError", "FetchFailed", "TonicError", "IpcError", "Ipc error"];
+/// Parts of messages about the connection to the scheduler, whose errors have no kind of their own.
+const OF_SCHEDULER: &[&str] = &["transport error", "h2 protocol error", "Stream closed without job completing"];
+
+impl Loss {
+    /// `None` if the error is about the query.
+    fn of(error: &Error, cluster: &str) -> Option<Self> {
+        let text = error.to_string();
+        let is_about = |parts: &[&str]| parts.iter().any(|part| text.contains(part));
+        let loss = match (is_about(OF_EXECUTOR), is_about(OF_SCHEDULER)) {
+            (true, _) => Self::Executor,
+            (false, true) => Self::Scheduler,
+            (false, false) => return None,
+        };
+        Some(if reach(cluster).is_err() { Self::Scheduler } else { loss })
+    }
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Executor => "an executor ended before its rows were fetched",
+            Self::Scheduler => "the scheduler ended",
+        })
+    }
+}
+
+/// How long a scheduler may take to come back.
+const RESTART: Duration = Duration::from_secs(30);
+
+/// Waits for a scheduler that is restarted.
+fn await_scheduler(cluster: &str) -> Result<()> {
+    let end = Instant::now() + RESTART;
+    while let Err(error) = reach(cluster) {
+        if Instant::now() > end {
+            let seconds = RESTART.as_secs();
+            let text = format!("{error}; it ended during the query and did not come back within {seconds} s");
+            return Err(io::Error::other(text).into());
+        }
+        thread::sleep(Duration::from_millis(200));
+    }
+    Ok(())
 }
 
 fn write_rows(session: &Session, sql: &str, format: args::Format, out: &mut dyn Write) -> Result<()> {
@@ -97,12 +163,9 @@ impl From<args::Format> for Format {
 
 /// Reports which files of folders are missing in the answer.
 fn say_skipped(session: &Session) {
-    let (others, unreadable): (Vec<_>, Vec<_>) =
-        session.skipped().iter().partition(|error| matches!(error.kind(), ErrorKind::Unrecognized(_)));
-    unreadable.iter().for_each(|error| eprintln!("warning: left out: {error}"));
-    match others.len() {
-        0 => {}
-        1 => eprintln!("1 file is not a trace"),
-        count => eprintln!("{count} files are not traces"),
+    let (warnings, others) = describe_skipped(session.skipped());
+    warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+    if let Some(others) = others {
+        eprintln!("{others}");
     }
 }

@@ -1,8 +1,13 @@
 //! What scheduler, executors and clients have in common: codecs, functions and settings.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use ballista_core::{
+    JobId,
+    execution_plans::DistributedQueryExec,
     extension::{SessionConfigExt, SessionStateExt},
     registry::BallistaFunctionRegistry,
     serde::{BallistaLogicalExtensionCodec, BallistaPhysicalExtensionCodec},
@@ -19,7 +24,9 @@ use datafusion::{
     physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner},
     prelude::SessionConfig,
 };
-use datafusion_proto::{logical_plan::LogicalExtensionCodec, physical_plan::PhysicalExtensionCodec};
+use datafusion_proto::{
+    logical_plan::LogicalExtensionCodec, physical_plan::PhysicalExtensionCodec, protobuf::LogicalPlanNode,
+};
 use traceloom_query::{Engine, LogicalCodec, PhysicalCodec, object_stores, travelling_functions};
 
 /// Room for plans and expressions that call themselves, on each thread.
@@ -79,22 +86,41 @@ pub(crate) fn runtime(temporary: Option<&str>) -> Result<Arc<RuntimeEnv>> {
     }
 }
 
-/// The engine of a client of this scheduler.
-pub(crate) fn client(scheduler: &str, partitions: usize) -> Engine {
-    let scheduler = scheduler.to_owned();
+/// The engine of a client of this scheduler; what it sends is kept in `sent`.
+pub(crate) fn client(scheduler: &str, partitions: usize, sent: &Sent) -> Engine {
+    let (scheduler, sent) = (scheduler.to_owned(), sent.clone());
     Engine::new(move |state| {
         let config = config(state.config().clone()).with_target_partitions(partitions);
         let state = SessionStateBuilder::new_from_existing(state).with_config(config).build();
         let state = state.upgrade_for_ballista(scheduler.clone())?;
-        let planner = Planner { distributed: Arc::clone(state.query_planner()) };
+        let planner = Planner { distributed: Arc::clone(state.query_planner()), sent: sent.clone() };
         Ok(SessionStateBuilder::new_from_existing(state).with_query_planner(Arc::new(planner)).build())
     })
+}
+
+/// Plans that were sent to the scheduler.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sent(Arc<Mutex<Vec<Arc<dyn ExecutionPlan>>>>);
+
+impl Sent {
+    /// The jobs of the plans that the scheduler accepted, oldest first.
+    pub(crate) fn jobs(&self) -> Vec<JobId> {
+        let plans = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let job =
+            |plan: &Arc<dyn ExecutionPlan>| plan.downcast_ref::<DistributedQueryExec<LogicalPlanNode>>()?.job_id();
+        plans.iter().filter_map(job).collect()
+    }
+
+    fn push(&self, plan: &Arc<dyn ExecutionPlan>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(plan));
+    }
 }
 
 /// Sends queries over tables to the cluster, and answers the others here.
 #[derive(Debug)]
 struct Planner {
     distributed: Arc<dyn QueryPlanner + Send + Sync>,
+    sent: Sent,
 }
 
 type Boxed<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -114,7 +140,9 @@ impl QueryPlanner for Planner {
         Box::pin(async move {
             // The engine would lose the columns of an empty answer.
             if reads_tables(plan)? {
-                return self.distributed.create_physical_plan(plan, session).await;
+                let plan = self.distributed.create_physical_plan(plan, session).await?;
+                self.sent.push(&plan);
+                return Ok(plan);
             }
             DefaultPhysicalPlanner::default().create_physical_plan(plan, session).await
         })

@@ -11,6 +11,7 @@ mod engine;
 mod executor;
 mod local;
 mod log;
+mod problems;
 mod scheduler;
 
 use std::{io::Read, process::ExitCode, thread};
@@ -27,7 +28,9 @@ fn main() -> ExitCode {
         log::start(arguments.verbose);
     }
     match run(&arguments.command) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(Outcome::Fine) => ExitCode::SUCCESS,
+        // Without an error on standard error, so that a caller can distinguish both.
+        Ok(Outcome::DataMissing) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::FAILURE
@@ -35,13 +38,22 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: &Command) -> Result<()> {
+/// The outcome of a command that did its work.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Outcome {
+    Fine,
+    /// The answer is incomplete, because a trace is damaged.
+    DataMissing,
+}
+
+fn run(command: &Command) -> Result<Outcome> {
     match command {
-        Command::Executor(arguments) => serve(arguments.with_parent, executor::run(arguments)),
-        Command::Local(arguments) => local::run(arguments),
-        Command::Query(arguments) => client::run(arguments),
-        Command::Scheduler(arguments) => serve(arguments.with_parent, scheduler::run(arguments)),
+        Command::Executor(arguments) => serve(arguments.with_parent, executor::run(arguments))?,
+        Command::Local(arguments) => local::run(arguments)?,
+        Command::Query(arguments) => return client::run(arguments),
+        Command::Scheduler(arguments) => serve(arguments.with_parent, scheduler::run(arguments))?,
     }
+    Ok(Outcome::Fine)
 }
 
 /// Serves until the process is told to end.

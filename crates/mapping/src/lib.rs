@@ -49,5 +49,5 @@ pub use crate::{
     growing::Growing,
     set::{AxisOptions, Offset, TraceSet, pour_in_turn},
     shared::{RULES, messages_cut},
-    trace::{Options, Trace, ingest, open},
+    trace::{Options, Told, Trace, ingest, open},
 };

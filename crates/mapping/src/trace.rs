@@ -1,8 +1,10 @@
 //! One trace: its identity, and the path of its records to a sink.
 
 use std::{
+    fmt,
     ops::ControlFlow,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use traceloom_core::{Error, Findings, Mode, Result, Source, Turns, in_turns};
@@ -26,7 +28,26 @@ pub struct Options {
     /// Whether evals of one call site are merged in `line_times` and `calls` (NYTProf).
     pub merge_evals: bool,
     /// Called at the end of each walk over the file with the findings of that walk.
-    pub told: Option<fn(&Path, &Findings)>,
+    pub told: Option<Told>,
+}
+
+/// Gets the path of a file and the findings of a walk over it.
+#[derive(Clone)]
+pub struct Told(Arc<Report>);
+
+type Report = dyn Fn(&Path, &Findings) + Send + Sync;
+
+impl Told {
+    /// Calls `report` for every walk.
+    pub fn new(report: impl Fn(&Path, &Findings) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(report))
+    }
+}
+
+impl fmt::Debug for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Told").finish_non_exhaustive()
+    }
 }
 
 /// A trace that can be converted to tables any number of times; cloning it is cheap.
@@ -168,8 +189,8 @@ pub fn ingest(trace: &Trace, options: &Options, sink: &mut dyn TableSink) -> Res
             Ok(ControlFlow::Continue(()))
         }
         Step::Findings(findings) => {
-            if let Some(told) = options.told {
-                [&trace.opened.findings, &findings].iter().for_each(|findings| told(&trace.path, findings));
+            if let Some(Told(report)) = &options.told {
+                [&trace.opened.findings, &findings].iter().for_each(|findings| report(&trace.path, findings));
             }
             Ok(ControlFlow::Continue(()))
         }

@@ -12,7 +12,7 @@ use traceloom_easyprofiler::{
     Block, Bookmark, Descriptor, Header, Name, Record, Switch, Thread, Value,
     raw::{BlockType, DataType, EASY_PROFILER_SIGNATURE, Layout, Version},
 };
-use traceloom_mapping::{FORMATS, Options, Trace, ingest};
+use traceloom_mapping::{FORMATS, Options, Told, Trace, ingest};
 use traceloom_model::{Columns, Filter, Flow, Table, TableSink, Wanted};
 use traceloom_testkit::{each_case, sources::fails_at};
 
@@ -88,7 +88,7 @@ fn see_wish(trace: &Trace, threads: usize, wish: &Wanted, filter: &Filter) -> Se
 }
 
 fn see_filtered(trace: &Trace, threads: usize, mode: Mode, filter: &Filter, mut sink: Noting) -> Seen {
-    let mut options = Options { told: Some(told), filter: filter.clone(), ..Options::default() };
+    let mut options = Options { told: Some(Told::new(told)), filter: filter.clone(), ..Options::default() };
     options.read.mode = mode;
     // Even the smallest file is read by several threads.
     options.read.limits = Limits::with(|limits| (limits.threads, limits.bytes_per_thread) = (threads, 0));

@@ -11,6 +11,8 @@ use datafusion::{
 };
 use traceloom_core::{Error, nearest};
 
+use crate::objects::{UNREADABLE, Unreadable};
+
 /// Why a query failed.
 #[derive(Debug)]
 pub enum Failure {
@@ -101,8 +103,11 @@ pub(crate) fn explain(sql: &str, error: DataFusionError, known: &Known) -> Failu
     }
 }
 
-/// The error of a trace that was passed through the engine.
+/// The error of a trace or an object that was passed through the engine.
 fn trace_error(error: DataFusionError) -> Result<Error, DataFusionError> {
+    if let Some(unreadable) = causes(&error).find_map(|cause| cause.downcast_ref::<Unreadable>()) {
+        return Ok(unreadable.error());
+    }
     match error {
         DataFusionError::External(inner) => match inner.downcast::<Error>() {
             Ok(error) => Ok(*error),
@@ -123,8 +128,23 @@ fn trace_error(error: DataFusionError) -> Result<Error, DataFusionError> {
     }
 }
 
-/// Prefix of the error of a trace; engines pass errors of other processes as text.
-const UNREADABLE: &str = "unreadable trace: ";
+/// An error and its sources, outermost first.
+fn causes<'e>(error: &'e DataFusionError) -> impl Iterator<Item = &'e (dyn std::error::Error + 'static)> {
+    std::iter::successors(Some(error as &(dyn std::error::Error + 'static)), |error| error.source())
+}
+
+/// The reason why a Parquet file cannot be decoded; the engine does not say which file it is.
+pub(crate) fn parquet_error(error: &DataFusionError) -> Option<String> {
+    // Errors of other processes are one text or the other. An object that cannot be read has a sentence of its own.
+    let (debug, text) = (format!("{error:?}"), error.strip_backtrace());
+    if debug.contains(UNREADABLE) {
+        return None;
+    }
+    let quoted = |text: &str| Some(unescaped(text.rsplit_once("ParquetError(")?.1.split_once('"')?.1));
+    let plain = text.rsplit_once("Parquet error: ").map(|(_, reason)| reason.to_owned());
+    let reason = plain.or_else(|| quoted(&text)).or_else(|| quoted(&debug))?;
+    Some(reason.lines().next().unwrap_or_default().to_owned())
+}
 
 /// The error of a trace that another process reads. It has this kind because engines retry other errors several times.
 pub(crate) fn departing_error(error: &Error) -> DataFusionError {
@@ -135,12 +155,12 @@ pub(crate) fn departing_error(error: &Error) -> DataFusionError {
 #[cfg(feature = "codec")]
 pub(crate) fn arrived_error(error: DataFusionError) -> DataFusionError {
     let text = error.to_string();
+    if let Some(sentence) = unreadable(&text) {
+        return DataFusionError::External(Box::new(Error::unrecognized(sentence)));
+    }
     let quoted = |kind: &str| text.rsplit_once(&format!("{kind}(\"")).map(|(_, rest)| unescaped(rest));
     if let Some(text) = quoted("Execution") {
-        return match text.split_once(UNREADABLE) {
-            Some((_, text)) => DataFusionError::External(Box::new(Error::unrecognized(text))),
-            None => DataFusionError::Execution(text),
-        };
+        return DataFusionError::Execution(text);
     }
     match quoted("ResourcesExhausted") {
         Some(text) => DataFusionError::ResourcesExhausted(text),
@@ -148,8 +168,21 @@ pub(crate) fn arrived_error(error: DataFusionError) -> DataFusionError {
     }
 }
 
-/// The text up to its closing quote, as written by `{:?}`.
+/// The sentence about an input in a text that was quoted any number of times on the way, each time with more backslashes.
 #[cfg(feature = "codec")]
+fn unreadable(text: &str) -> Option<String> {
+    let (before, rest) = text.split_once(UNREADABLE)?;
+    let Some(before) = before.strip_suffix('"') else { return Some(rest.lines().next()?.to_owned()) };
+    let slashes = before.len() - before.trim_end_matches('\\').len();
+    let quote = format!("{}\"", "\\".repeat(slashes));
+    let is_end = |end: &usize| !rest.get(..*end).is_some_and(|sentence| sentence.ends_with('\\'));
+    let end = rest.match_indices(&quote).map(|(end, _)| end).find(is_end).unwrap_or(rest.len());
+    let sentence = rest.get(..end)?.to_owned();
+    // One quoting leaves no backslash before the quote, two leave one, three leave three.
+    Some((0..=(slashes + 1).ilog2()).fold(sentence, |sentence, _| unescaped(&sentence)))
+}
+
+/// The text up to its closing quote, as written by `{:?}`.
 fn unescaped(quoted: &str) -> String {
     let (mut text, mut rest) = (String::new(), quoted.chars());
     while let Some(letter) = rest.next() {
@@ -336,6 +369,19 @@ fn between<'t>(text: &'t str, before: &str, behind: &str) -> Option<&'t str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(feature = "codec")]
+    #[test]
+    fn a_sentence_survives_any_number_of_quotes() {
+        let sentence = "s3://bucket/\"a\\b\".parquet: denied";
+        assert_eq!(unreadable(&format!("Job 7 failed: {UNREADABLE}{sentence}\nmore")).as_deref(), Some(sentence));
+        let mut text = format!("Unreadable({:?})", format!("{UNREADABLE}{sentence}"));
+        for _ in 0..3 {
+            assert_eq!(unreadable(&format!("Job 7 failed: {text}, \"more\"")).as_deref(), Some(sentence), "{text}");
+            text = format!("Failed({:?})", format!("task: {text}"));
+        }
+        assert_eq!(unreadable("Execution error: something else"), None);
+    }
 
     #[test]
     fn the_place_is_marked() {

@@ -48,7 +48,8 @@ pub fn resolve(paths: &[PathBuf]) -> Result<Vec<Input>> {
 #[cfg(feature = "remote")]
 fn at_url(path: &Path, url: &url::Url) -> Result<Vec<Input>> {
     let found = |path| Input::Trace { path, is_named: false };
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    // A query after the path, such as a signature, is no part of the name.
+    let name = url[..url::Position::AfterPath].rsplit('/').next().unwrap_or_default().to_owned();
     if url.path().ends_with('/') {
         return match store(path)? {
             Some(store) => Ok(vec![store]),
@@ -59,7 +60,7 @@ fn at_url(path: &Path, url: &url::Url) -> Result<Vec<Input>> {
         return Ok(vec![Input::Trace { path: path.to_owned(), is_named: true }]);
     }
     let wrong = |error: glob::PatternError| Error::usage(format!("invalid pattern `{name}`: {}", error.msg));
-    let (pattern, folder) = (glob::Pattern::new(name).map_err(wrong)?, url.join("./"));
+    let (pattern, folder) = (glob::Pattern::new(&name).map_err(wrong)?, url.join("./"));
     let folder = folder.map_err(|_| Error::usage("is not a valid URL").in_file(path))?;
     let is_match = |path: &PathBuf| path.file_name().is_some_and(|name| pattern.matches(&name.to_string_lossy()));
     let paths: Vec<_> = crate::remote::list(&folder)?.into_iter().filter(is_match).collect();

@@ -27,6 +27,7 @@ mod grouping;
 mod guard;
 mod inputs;
 mod location;
+mod objects;
 mod output;
 mod recipe;
 #[cfg(feature = "remote")]
@@ -34,15 +35,14 @@ mod remote;
 mod rows;
 mod scan;
 mod session;
+mod skipped;
 mod spill;
 pub mod store;
 mod stored;
 mod views;
 
 #[cfg(feature = "codec")]
-pub use crate::codec::{LogicalCodec, PhysicalCodec, travelling_functions};
-#[cfg(feature = "remote")]
-pub use crate::remote::object_stores;
+pub use crate::codec::{LogicalCodec, PhysicalCodec, TraceProblem, TraceProblems, travelling_functions};
 #[cfg(feature = "codec")]
 pub use crate::session::Engine;
 pub use crate::{
@@ -50,10 +50,12 @@ pub use crate::{
     answer::{Answer, Stop},
     errors::{Failure, Place, Problem},
     inputs::{Input, resolve},
-    location::source,
+    location::trace,
+    objects::object_stores,
     output::{Cells, Format, Writer},
     rows::{Ask, ReceivedRows, Rows},
     session::{Options, Relation, Session, Watch},
+    skipped::{Skipped, describe_skipped},
 };
 pub use traceloom_mapping::Offset;
 pub use traceloom_passes::Reason;

@@ -63,17 +63,22 @@ impl Place {
 }
 
 /// The bytes of a file, at a path or a URL.
-pub fn source(path: &Path, limits: &Limits) -> Result<Source> {
+pub(crate) fn source(path: &Path, limits: &Limits) -> Result<Source> {
     Place::of(path)?.open(limits)
 }
 
-/// Opens a trace and detects its format, unless `from` is given.
-pub(crate) fn trace(path: &Path, from: Option<&str>, options: &Options) -> Result<Trace> {
+/// Opens a trace at a path or a URL with its companion file, and detects its format, unless `from` is given.
+pub fn trace(path: &Path, from: Option<&str>, options: &Options) -> Result<Trace> {
     let place = Place::of(path)?;
     let source = place.open(&options.read.limits)?;
-    let local = if let Place::Local(local) = &place { local } else { path };
-    let mut trace = Trace::new(local, source, from, options).map_err(|error| error.in_file(path))?;
-    if let (Place::Remote(url), Some(suffix)) = (&place, trace.opened.format.companion()) {
+    let name = match &place {
+        Place::Local(local) => local.clone(),
+        Place::Remote(url) => PathBuf::from(&url[..url::Position::AfterPath]),
+    };
+    let mut trace = Trace::new(&name, source, from, options).map_err(|error| error.in_file(path))?;
+    // A signature in a URL is valid for one object.
+    let remote = if let Place::Remote(url) = &place { Some(url).filter(|url| url.query().is_none()) } else { None };
+    if let (Some(url), Some(suffix)) = (remote, trace.opened.format.companion()) {
         let mut url = url.clone();
         url.set_path(&format!("{}{suffix}", url.path()));
         if let Some(companion) = remote::find(&url)? {

@@ -2,13 +2,12 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    fmt, io,
+    io,
     path::{Path, PathBuf},
     sync::{Arc, LazyLock, Mutex, PoisonError, mpsc},
     time::Duration,
 };
 
-use datafusion::execution::object_store::{DefaultObjectStoreRegistry, ObjectStoreRegistry};
 use object_store::{
     ClientOptions, GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, RetryConfig, aws::AmazonS3Builder,
     http::HttpBuilder, path::Path as Key,
@@ -16,6 +15,8 @@ use object_store::{
 use tokio::runtime::Runtime;
 use traceloom_core::{Error, ReadAt, Result, Source};
 use url::Url;
+
+use crate::objects::explained;
 
 /// The bytes of an object.
 pub(crate) fn open(url: &Url) -> Result<Source> {
@@ -26,13 +27,20 @@ pub(crate) fn open(url: &Url) -> Result<Source> {
 pub(crate) fn find(url: &Url) -> Result<Option<Source>> {
     let (store, key) = (STORES.store(url)?, key(url)?);
     let found = wait({
-        let (store, key) = (Arc::clone(&store), key.clone());
-        async move { store.head(&key).await }
+        let (store, key, is_signed) = (Arc::clone(&store), key.clone(), url.query().is_some());
+        async move {
+            // A signature in a URL is valid for one method.
+            if is_signed {
+                let first = GetOptions { range: Some(GetRange::Bounded(0..1)), ..GetOptions::default() };
+                return store.get_opts(&key, first).await.map(|got| got.meta);
+            }
+            store.head(&key).await
+        }
     });
     match found {
         Ok(meta) => Ok(Some(Source::custom(Object { store, meta, read: Mutex::default() }))),
         Err(object_store::Error::NotFound { .. }) => Ok(None),
-        Err(error) => Err(Error::from(explained(error)).in_file(url.as_str())),
+        Err(error) => Err(Error::from(explained(&error)).in_file(url.as_str())),
     }
 }
 
@@ -40,7 +48,7 @@ pub(crate) fn find(url: &Url) -> Result<Option<Source>> {
 pub(crate) fn list(folder: &Url) -> Result<Vec<PathBuf>> {
     let (store, prefix) = (STORES.store(folder)?, key(folder)?);
     let listed = wait(async move { store.list_with_delimiter(Some(&prefix)).await });
-    let listed = listed.map_err(|error| Error::from(explained(error)).in_file(folder.as_str()))?;
+    let listed = listed.map_err(|error| Error::from(explained(&error)).in_file(folder.as_str()))?;
     let name = |meta: &ObjectMeta| meta.location.filename().map(str::to_owned);
     let mut names: Vec<String> = listed.objects.iter().filter_map(name).filter(|name| !name.starts_with('.')).collect();
     names.sort();
@@ -107,7 +115,7 @@ impl Object {
         let if_match = self.meta.e_tag.clone().filter(|tag| !tag.starts_with("W/"));
         let options = GetOptions { range: Some(GetRange::Bounded(offset..end)), if_match, ..GetOptions::default() };
         let got = wait(async move { store.get_opts(&key, options).await?.bytes().await });
-        got.map(Vec::from).map_err(explained)
+        got.map(Vec::from).map_err(|error| explained(&error))
     }
 }
 
@@ -133,31 +141,6 @@ impl ReadAt for Object {
     }
 }
 
-/// Condenses the XML error of the store into one sentence.
-fn explained(error: object_store::Error) -> io::Error {
-    use object_store::Error as E;
-    let (kind, text) = match &error {
-        E::NotFound { .. } => (io::ErrorKind::NotFound, "the object does not exist".to_owned()),
-        E::PermissionDenied { .. } | E::Unauthenticated { .. } => {
-            (io::ErrorKind::PermissionDenied, "the object store denied access; check the credentials".to_owned())
-        }
-        E::Precondition { .. } => (io::ErrorKind::InvalidData, "the object changed while it was being read".to_owned()),
-        other => (io::ErrorKind::Other, root(other)),
-    };
-    io::Error::new(kind, text)
-}
-
-/// The innermost cause, on one line.
-fn root(error: &dyn std::error::Error) -> String {
-    let mut reason = error;
-    while let Some(inner) = reason.source() {
-        reason = inner;
-    }
-    let line = reason.to_string();
-    let line = line.lines().next().unwrap_or_default();
-    format!("cannot read from the object store: {line}")
-}
-
 /// Waits for work on a separate thread, because the caller may be inside another runtime.
 fn wait<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> T {
     static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
@@ -172,9 +155,9 @@ fn wait<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> T 
 /// All object stores of the process; each is created for its first URL, with credentials from the environment.
 static STORES: LazyLock<Stores> = LazyLock::new(Stores::default);
 
-/// Finds the store of any URL, for the engine, which reads Parquet itself.
-pub fn object_stores() -> Arc<dyn ObjectStoreRegistry> {
-    Arc::new(Registry(DefaultObjectStoreRegistry::new()))
+/// The store of a URL.
+pub(crate) fn store(url: &Url) -> Result<Arc<dyn ObjectStore>> {
+    STORES.store(url)
 }
 
 #[derive(Default)]
@@ -183,18 +166,26 @@ struct Stores(Mutex<HashMap<String, Arc<dyn ObjectStore>>>);
 impl Stores {
     fn store(&self, url: &Url) -> Result<Arc<dyn ObjectStore>> {
         let base = url[..url::Position::BeforePath].to_owned();
+        if let ("http" | "https", Some(query)) = (url.scheme(), url.query()) {
+            // Each signed URL is a store, which is not used again.
+            return created(url, &format!("{base}/?{query}"));
+        }
         let mut stores = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(store) = stores.get(&base) {
             return Ok(Arc::clone(store));
         }
-        let store = create(url, &base).map_err(|error| Error::from(explained(error)).in_file(url.as_str()))?;
-        let store = store.ok_or_else(|| {
-            Error::usage(format!("unsupported scheme {}; supported are file, http, https and s3", url.scheme()))
-                .in_file(url.as_str())
-        })?;
+        let store = created(url, &base)?;
         stores.insert(base, Arc::clone(&store));
         Ok(store)
     }
+}
+
+fn created(url: &Url, base: &str) -> Result<Arc<dyn ObjectStore>> {
+    let store = create(url, base).map_err(|error| Error::from(explained(&error)).in_file(url.as_str()))?;
+    store.ok_or_else(|| {
+        Error::usage(format!("unsupported scheme {}; supported are file, http, https and s3", url.scheme()))
+            .in_file(url.as_str())
+    })
 }
 
 /// `None` for another kind of store.
@@ -213,25 +204,4 @@ fn create(url: &Url, base: &str) -> object_store::Result<Option<Arc<dyn ObjectSt
         }
         _ => None,
     })
-}
-
-#[derive(Debug)]
-struct Registry(DefaultObjectStoreRegistry);
-
-impl fmt::Debug for Stores {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Stores").finish_non_exhaustive()
-    }
-}
-
-impl ObjectStoreRegistry for Registry {
-    fn register_store(&self, url: &Url, store: Arc<dyn ObjectStore>) -> Option<Arc<dyn ObjectStore>> {
-        self.0.register_store(url, store)
-    }
-
-    fn get_store(&self, url: &Url) -> datafusion::common::Result<Arc<dyn ObjectStore>> {
-        self.0.get_store(url).or_else(|_| {
-            STORES.store(url).map_err(|error| datafusion::common::DataFusionError::External(Box::new(error)))
-        })
-    }
 }

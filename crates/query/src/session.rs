@@ -22,22 +22,23 @@ use datafusion::{
 };
 use tokio::{runtime::Runtime, task::JoinHandle};
 use traceloom_core::{Error, ErrorKind, Findings, Limits, Result, Source};
-use traceloom_mapping::{AxisOptions, Offset, Trace, TraceSet, ingest};
+use traceloom_mapping::{AxisOptions, Offset, Told, Trace, TraceSet, ingest};
 use traceloom_model::{Filter, Table, TableSink, TableSource};
 use traceloom_passes::{Placement, Shifted};
 
 use crate::{
     Answer, Failure,
     align::{Alignment, alignments},
-    errors::{Known, explain},
+    errors::{Known, explain, parquet_error},
     fleet::{self, Fleet},
     functions,
     grouping::{GroupByIndex, GroupByNumber},
     guard,
     inputs::{Input, resolve},
-    location,
+    location, objects,
     recipe::Recipe,
     scan::{Part, Spread, TraceTable},
+    skipped::Skipped,
     spill::SpillFolder,
     store::{Shelf, Store},
     stored, views,
@@ -149,7 +150,9 @@ pub struct Session {
     _spill: Option<SpillFolder>,
     pub(crate) origins: functions::Origins,
     alignments: Vec<Alignment>,
-    skipped: Vec<Error>,
+    skipped: Vec<Skipped>,
+    /// Stores among the inputs.
+    stores: Vec<PathBuf>,
 }
 
 impl fmt::Debug for Session {
@@ -186,7 +189,7 @@ impl Session {
                     Ok(trace) => traces.push(trace),
                     // A folder may contain other files as well.
                     Err(error) if !is_named && !matches!(error.kind(), ErrorKind::Io(_) | ErrorKind::Usage(_)) => {
-                        skipped.push(error);
+                        skipped.push(Skipped { path, error });
                     }
                     Err(error) => failed.add(error)?,
                 },
@@ -217,13 +220,15 @@ impl Session {
         let set = TraceSet::aligned(unknown, &axis)?;
         let mut session = Self::empty(options)?;
         session.alignments = alignments(&set);
+        session.stores = stores.iter().map(|store| store.path().to_owned()).collect();
         session.register(&set, &stores).map_err(internal)?;
         Ok(session)
     }
 
     /// Creates a session for a fleet store, with its views; every trace keeps the times of its file.
     pub fn of_fleet(fleet: &Fleet, options: &Options) -> Result<Self> {
-        let session = Self::empty(options)?;
+        let mut session = Self::empty(options)?;
+        session.stores.push(fleet.path().to_owned());
         session.register_fleet(fleet).map_err(internal)?;
         Ok(session)
     }
@@ -239,6 +244,7 @@ impl Session {
             origins: functions::Origins::default(),
             alignments: Vec::new(),
             skipped: Vec::new(),
+            stores: Vec::new(),
         })
     }
 
@@ -283,7 +289,7 @@ impl Session {
     }
 
     /// Files of folders that cannot be read as traces, and why.
-    pub fn skipped(&self) -> &[Error] {
+    pub fn skipped(&self) -> &[Skipped] {
         &self.skipped
     }
 
@@ -357,6 +363,11 @@ impl Session {
     pub(crate) fn failure(&self, sql: &str, error: DataFusionError) -> Failure {
         #[cfg(feature = "codec")]
         let error = crate::errors::arrived_error(error);
+        if let Some(reason) = parquet_error(&error)
+            && let Some(error) = stored::damage(&self.stores, &reason)
+        {
+            return Failure::Trace(error);
+        }
         let tables = self.relations().into_iter().map(|relation| relation.name).collect();
         explain(sql, error, &Known { tables, functions: self.functions(), memory_bytes: self.memory_bytes })
     }
@@ -404,7 +415,7 @@ fn parts(set: &TraceSet, is_merged: bool) -> Vec<Arc<Part>> {
 
 /// Opens a trace that a session may read.
 fn open(path: &Path, options: &Options) -> Result<Trace> {
-    let reading = traceloom_mapping::Options { told: options.told, ..Default::default() };
+    let reading = traceloom_mapping::Options { told: options.told.map(Told::new), ..Default::default() };
     let mut trace = location::trace(path, options.from.as_deref(), &reading)?;
     if let Some(Watch(look)) = &options.watch {
         trace.opened.source = look(trace.opened.source, path)?;
@@ -433,9 +444,7 @@ fn context(options: &Options, spill: Option<&SpillFolder>) -> datafusion::common
     let folders = spill.map(|spill| DiskManagerMode::Directories(vec![spill.path().to_owned()]));
     let disk = DiskManagerBuilder::default().with_mode(folders.unwrap_or(DiskManagerMode::Disabled));
     let runtime = RuntimeEnvBuilder::new().with_memory_pool(Arc::clone(&pool)).with_disk_manager_builder(disk);
-    #[cfg(feature = "remote")]
-    let runtime = runtime.with_object_store_registry(crate::object_stores());
-    let runtime = runtime.build_arc()?;
+    let runtime = runtime.with_object_store_registry(objects::object_stores()).build_arc()?;
     let builder = SessionStateBuilder::new().with_config(config).with_runtime_env(runtime).with_default_features();
     #[cfg(feature = "codec")]
     if let Some(Engine(upgrade)) = &options.engine {

@@ -1,6 +1,10 @@
 //! Tables of stores, whose Parquet files the engine reads itself.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use datafusion::{
     catalog::TableProvider,
@@ -10,10 +14,11 @@ use datafusion::{
         listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl},
     },
 };
-use traceloom_core::Error;
+use traceloom_core::{Error, Limits};
 use traceloom_model::Table;
 
 use crate::{
+    fleet::{Fleet, FleetTable},
     location,
     store::{Shelf, Store},
 };
@@ -52,4 +57,46 @@ pub(crate) fn listing(urls: &[String], table: Table) -> Result<Option<Arc<dyn Ta
     let config =
         ListingTableConfig::new_with_multi_paths(urls).with_listing_options(options).with_schema(table.schema());
     Ok(Some(Arc::new(ListingTable::try_new(config)?)))
+}
+
+/// The damage of a store that made the engine fail, which does not name the file; `None` if there is no store.
+pub(crate) fn damage(stores: &[PathBuf], reason: &str) -> Option<Error> {
+    let found = stores.iter().find_map(|store| damaged_file(store).unwrap_or_else(Some));
+    let unknown = || {
+        let message = format!("a Parquet file of the store cannot be read: {reason}");
+        stores.first().map(|store| Error::unrecognized(message).in_file(store))
+    };
+    found.or_else(unknown)
+}
+
+/// Looks at the lengths and at both ends of all files, which shows most damage without decoding anything.
+fn damaged_file(store: &Path) -> Result<Option<Error>, Error> {
+    // A store checks the lengths itself.
+    let files: Vec<(PathBuf, Option<u64>)> = match (Store::open(store)?, Fleet::open(store)?) {
+        (Some(store), _) => Shelf::all().flat_map(|shelf| store.files(shelf)).map(|path| (path, None)).collect(),
+        (None, Some(fleet)) => {
+            let files = FleetTable::all().flat_map(|table| fleet.manifest().files(table));
+            files.map(|file| (store.join(&file.file), Some(file.bytes))).collect()
+        }
+        (None, None) => Vec::new(),
+    };
+    for (path, expected) in files {
+        if let Some(message) = damage_of(&path, expected)? {
+            return Ok(Some(Error::unrecognized(message).in_file(path)));
+        }
+    }
+    Ok(None)
+}
+
+fn damage_of(path: &Path, expected: Option<u64>) -> Result<Option<String>, Error> {
+    const MAGIC: &[u8; 4] = b"PAR1";
+    let source = location::source(path, &Limits::default()).map_err(|error| error.in_file(path))?;
+    let bytes = source.len()?;
+    if let Some(expected) = expected.filter(|expected| *expected != bytes) {
+        return Ok(Some(format!("has {bytes} bytes, but the manifest of the store says {expected}")));
+    }
+    let mut ends = [[0; 4]; 2];
+    source.read_full(0, &mut ends[0])?;
+    source.read_full(bytes.saturating_sub(4), &mut ends[1])?;
+    Ok(ends.iter().any(|end| end != MAGIC).then(|| "is not a Parquet file, or is damaged".to_owned()))
 }

@@ -72,10 +72,16 @@ impl OpenOptions {
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Trace> {
         let path = path.as_ref();
         #[cfg(feature = "sql")]
-        let source = traceloom_query::source(path, &self.read.limits)?;
+        return Trace::at(path, self);
         #[cfg(not(feature = "sql"))]
-        let source = Source::open(path, &self.read.limits)?;
-        self.open_source(path, source)
+        return self.open_source(path, Source::open(path, &self.read.limits)?);
+    }
+
+    /// The same options for tables.
+    #[cfg(feature = "tables")]
+    pub(crate) fn tables(&self) -> traceloom_mapping::Options {
+        let (read, told) = (self.read.clone(), self.on_findings.map(traceloom_mapping::Told::new));
+        traceloom_mapping::Options { read, told, ..Default::default() }
     }
 
     /// Opens bytes from another source; `name` is used in messages, and its extension decides if two formats match the

@@ -52,9 +52,17 @@ impl Trace {
 
     #[cfg(feature = "tables")]
     pub(crate) fn new(path: &Path, source: Source, options: &OpenOptions) -> Result<Self> {
-        let (read, told) = (options.read.clone(), options.on_findings);
-        let tables = traceloom_mapping::Options { read, told, ..Default::default() };
-        let mut inner = Inner::new(path, source, options.format.as_deref(), &tables)?;
+        Self::watched(path, Inner::new(path, source, options.format.as_deref(), &options.tables())?, options)
+    }
+
+    /// Opens a path or a URL.
+    #[cfg(feature = "sql")]
+    pub(crate) fn at(path: &Path, options: &OpenOptions) -> Result<Self> {
+        Self::watched(path, traceloom_query::trace(path, options.format.as_deref(), &options.tables())?, options)
+    }
+
+    #[cfg(feature = "tables")]
+    fn watched(path: &Path, mut inner: Inner, options: &OpenOptions) -> Result<Self> {
         if let Some(progress) = &options.progress {
             inner.opened.source = progress.watch(&inner.opened.source, path)?;
         }

@@ -16,7 +16,7 @@ use traceloom_query::{Ask, ReceivedRows, Rows};
 
 use crate::{
     companion::Companion,
-    output::{is_quiet, visible},
+    output::{is_quiet, note_missing_data, visible},
 };
 
 static CLIENT: Companion = Companion {
@@ -84,6 +84,11 @@ impl Client {
         let errors = self.messages.take().and_then(|messages| messages.join().ok()).unwrap_or_default();
         match status {
             Ok(status) if status.success() => None,
+            // The answer is there, and data of a trace is not.
+            Ok(status) if status.code() == Some(1) && errors.is_empty() => {
+                note_missing_data();
+                None
+            }
             Ok(status) if errors.is_empty() => Some(Error::unsupported(format!("traceloom-cluster ended: {status}"))),
             Ok(_) => Some(Error::unsupported(errors.join("\n"))),
             Err(error) => Some(error.into()),

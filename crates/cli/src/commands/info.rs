@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &args::files::Info) -> Result<Outcome> {
 
 fn one(path: &Path, arguments: &args::files::Info) -> Result<Outcome> {
     #[cfg(feature = "sql")]
-    if path.is_dir()
+    if super::store::is_folder(path)
         && let Some(about) = super::store::about(path)?
     {
         let mut out = stdout();

@@ -30,6 +30,12 @@ pub(crate) fn is_any_store(path: &Path) -> bool {
     is_store(path) || path.join("fleet.json").is_file()
 }
 
+/// Whether this is a folder, or the URL of one.
+#[cfg(feature = "sql")]
+pub(crate) fn is_folder(path: &Path) -> bool {
+    path.is_dir() || path.to_str().is_some_and(|name| name.contains("://") && name.ends_with('/'))
+}
+
 /// Adds traces to a store.
 pub(crate) fn add(inputs: &[PathBuf], output: &Path, arguments: &args::files::Convert) -> Result<Outcome> {
     if arguments.to.as_deref().is_some_and(|to| to != ID) {

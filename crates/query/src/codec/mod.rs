@@ -6,6 +6,7 @@
 
 mod functions;
 mod prepared;
+mod problems;
 mod tasks;
 mod wire;
 
@@ -26,8 +27,11 @@ use datafusion_proto::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 
-pub use self::functions::travelling_functions;
 pub(crate) use self::tasks::TasksExec;
+pub use self::{
+    functions::travelling_functions,
+    problems::{TraceProblem, TraceProblems},
+};
 
 /// The methods for functions, which are the same for both kinds of plans.
 macro_rules! functions_travel {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use traceloom_core::{Error, Result};
-use traceloom_mapping::{Options, Trace, ingest};
+use traceloom_mapping::{Options, Told, Trace, ingest};
 use traceloom_model::{Filter, TableSink, TableSource};
 use traceloom_passes::{Placement, Reason};
 
@@ -14,6 +14,8 @@ use crate::{location, recipe::Recipe};
 pub(super) struct Prepared {
     pub(super) recipe: Recipe,
     pub(super) trace_id: u64,
+    /// Gets the problems of the trace when it is read.
+    pub(super) told: Option<Told>,
 }
 
 impl Prepared {
@@ -30,7 +32,7 @@ impl Prepared {
 
 impl TableSource for Prepared {
     fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
-        let options = Options { merge_evals: self.recipe.is_merged, ..Options::default() };
+        let options = Options { merge_evals: self.recipe.is_merged, told: self.told.clone(), ..Options::default() };
         let trace = self.open(&options)?;
         placement(&self.recipe).pour(filter, sink, |filter, sink| {
             ingest(&trace, &Options { filter: filter.clone(), ..options.clone() }, sink)

@@ -18,12 +18,17 @@ use datafusion::{
     physical_plan::{
         DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
         execution_plan::{Boundedness, EmissionType},
+        metrics::{ExecutionPlanMetricsSet, MetricsSet},
         stream::RecordBatchStreamAdapter,
     },
 };
 use futures::TryStreamExt;
+use traceloom_mapping::Told;
 
-use super::wire::{Described, described, parts};
+use super::{
+    problems::counted,
+    wire::{Described, described, parts},
+};
 use crate::scan::{Part, Request, TraceExec};
 
 /// Max number of tasks per scan; beyond it, a task reads several traces, because each task costs the scheduler memory
@@ -38,6 +43,8 @@ pub(crate) struct TasksExec {
     /// An estimate for the planner.
     rows: Precision<usize>,
     properties: Arc<PlanProperties>,
+    /// Only the problems of the traces.
+    metrics: ExecutionPlanMetricsSet,
 }
 
 impl TasksExec {
@@ -66,7 +73,8 @@ impl TasksExec {
             EmissionType::Incremental,
             Boundedness::Bounded,
         );
-        Self { input, request, rows: Precision::Absent, properties: Arc::new(properties) }
+        let metrics = ExecutionPlanMetricsSet::new();
+        Self { input, request, rows: Precision::Absent, properties: Arc::new(properties), metrics }
     }
 }
 
@@ -75,7 +83,7 @@ fn schema() -> SchemaRef {
 }
 
 /// The traces described by rows.
-fn traces(rows: &RecordBatch) -> Result<Vec<Arc<Part>>> {
+fn traces(rows: &RecordBatch, told: &Told) -> Result<Vec<Arc<Part>>> {
     let read = |text: Option<&str>| -> Result<Described> {
         let text = text.ok_or_else(|| internal_datafusion_err!("received a trace without a description"))?;
         serde_json::from_str(text).map_err(|error| DataFusionError::External(error.into()))
@@ -83,7 +91,8 @@ fn traces(rows: &RecordBatch) -> Result<Vec<Arc<Part>>> {
     let Some(texts) = rows.columns().first().and_then(|column| column.as_string_opt::<i32>()) else {
         return internal_err!("descriptions of traces must be strings");
     };
-    texts.iter().map(read).collect::<Result<Vec<_>>>().map(parts)
+    let described = texts.iter().map(read).collect::<Result<Vec<_>>>()?;
+    Ok(parts(described, Some(told)))
 }
 
 impl DisplayAs for TasksExec {
@@ -126,15 +135,19 @@ impl ExecutionPlan for TasksExec {
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let descriptions = self.input.execute(partition, Arc::clone(&context))?;
-        let request = self.request.clone();
+        let (request, told) = (self.request.clone(), counted(&self.metrics, partition));
         let rows = futures::stream::once(async move {
             let mut all = Vec::new();
             for batch in descriptions.try_collect::<Vec<_>>().await? {
-                all.extend(traces(&batch)?);
+                all.extend(traces(&batch, &told)?);
             }
             TraceExec::new(all, request, 1).execute(0, context)
         });
         Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), rows.try_flatten())))
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
     }
 
     fn partition_statistics(&self, partition: Option<usize>) -> Result<Arc<Statistics>> {

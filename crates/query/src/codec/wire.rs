@@ -10,6 +10,7 @@ use datafusion::{
 };
 use serde::{Deserialize, Serialize};
 use traceloom_core::TimeRange;
+use traceloom_mapping::Told;
 use traceloom_model::{Filter, Table};
 
 use super::{prepared::Prepared, tasks::TasksExec};
@@ -74,7 +75,7 @@ impl Traces {
     fn table(self) -> Result<TraceTable> {
         let table = by_name(&self.table)?;
         let stored = stored::listing(&self.stored, table)?;
-        Ok(TraceTable { table, parts: parts(self.parts), stored, spread: Spread::Tasks })
+        Ok(TraceTable { table, parts: parts(self.parts, None), stored, spread: Spread::Tasks })
     }
 }
 
@@ -95,9 +96,10 @@ pub(super) fn described(parts: &[Arc<Part>]) -> Result<Vec<Described>> {
     parts.iter().map(described).collect()
 }
 
-pub(super) fn parts(described: Vec<Described>) -> Vec<Arc<Part>> {
+/// Problems are reported to `told` when a part is read.
+pub(super) fn parts(described: Vec<Described>, told: Option<&Told>) -> Vec<Arc<Part>> {
     let part = |Described { trace_id, bytes, recipe }| {
-        let source = Arc::new(Prepared { recipe: recipe.clone(), trace_id });
+        let source = Arc::new(Prepared { recipe: recipe.clone(), trace_id, told: told.cloned() });
         Arc::new(Part { source, trace_id, bytes, recipe: Some(recipe), came_by_plan: true })
     };
     described.into_iter().map(part).collect()

@@ -10,8 +10,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use traceloom_core::{Error, ErrorKind, Result, Source};
-use traceloom_query::{Ask, Format, Offset, Options, Reason, Session, Watch};
+use traceloom_core::{Error, Result, Source};
+use traceloom_query::{Ask, Format, Offset, Options, Reason, Session, Watch, describe_skipped};
 
 use crate::{
     Outcome,
@@ -167,20 +167,18 @@ impl QueryFormat {
     }
 }
 
-/// Reports which files of folders were skipped; files that are not traces are only counted.
+/// Reports which files of folders were skipped.
 fn say_skipped(session: &Session) {
     if output::is_quiet() {
         return;
     }
     let style = output::Styles::WARNING;
-    let is_other = |error: &&Error| matches!(error.kind(), ErrorKind::Unrecognized(_));
-    for error in session.skipped().iter().filter(|error| !is_other(error)) {
-        anstream::eprintln!("{style}warning:{style:#} skipped: {}", clean_lines(&error.to_string()));
+    let (warnings, others) = describe_skipped(session.skipped());
+    for warning in warnings {
+        anstream::eprintln!("{style}warning:{style:#} {}", clean_lines(&warning));
     }
-    match session.skipped().iter().filter(is_other).count() {
-        0 => {}
-        1 => anstream::eprintln!("1 file is not a trace"),
-        count => anstream::eprintln!("{count} files are not traces"),
+    if let Some(others) = others {
+        anstream::eprintln!("{}", clean_lines(&others));
     }
 }
 
