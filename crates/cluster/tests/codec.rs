@@ -105,7 +105,7 @@ fn a_trace_that_is_gone_is_named() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("gone.prof");
     std::fs::copy(fixture(SAMPLE), &path).expect("the folder is ours");
-    let session = Session::open(&[path.clone()], &travelling()).expect("a copy is a trace");
+    let session = Session::open(std::slice::from_ref(&path), &travelling()).expect("a copy is a trace");
     std::fs::remove_file(&path).expect("it is there");
     let error = answer(&session, "select * from spans").expect_err("the file is gone");
     assert!(error.contains("gone.prof") && error.lines().count() == 1, "{error}");

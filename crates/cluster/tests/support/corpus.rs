@@ -1,20 +1,20 @@
 //! The traces that the embedded engine and the cluster are asked about.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet, VecDeque},
     fs,
     path::{Path, PathBuf},
+    sync::LazyLock,
 };
 
 use tempfile::TempDir;
+use traceloom_mapping::FORMATS;
 use traceloom_query::{Options, Session};
 use traceloom_testkit::{files, fixtures};
 
 use super::answer;
 
-const FORMATS: [&str; 5] = ["cnanolog", "easyprofiler", "memlyze", "nytprof", "wtf"];
-const TRACES: usize = 240;
-const MAX_PER_FORMAT: usize = 50;
+const COUNT: usize = 240;
 const TOUCH: &str =
     "select (select count(*) from spans) a, (select count(*) from events) b, (select count(*) from findings) c";
 const DAMAGED: &str = "select distinct trace_id from findings where severity = 'error'";
@@ -31,12 +31,17 @@ impl Corpus {
     pub fn new() -> Self {
         let corpus = Self { root: tempfile::tempdir().expect("a folder") };
         fs::create_dir_all(corpus.folder()).expect("the folder is ours");
-        for (number, trace) in traces().into_iter().enumerate() {
+        for (number, trace) in TRACES.iter().enumerate() {
             let name = trace.file_name().expect("a file").to_string_lossy().into_owned();
-            fs::copy(&trace, corpus.folder().join(format!("{number:03}-{name}"))).expect("the folder is ours");
+            fs::copy(trace, corpus.folder().join(format!("{number:03}-{name}"))).expect("the folder is ours");
         }
         let damaged = answer(&corpus.session(), DAMAGED).expect("an answer");
         assert!(damaged.len() >= 24, "{} damaged traces", damaged.len());
+        let formats = answer(&corpus.session(), "select distinct format from traces").expect("an answer");
+        let mut expected: Vec<String> =
+            FORMATS.iter().map(|mapping| format!("{{\"format\":\"{}\"}}", mapping.format.id)).collect();
+        expected.sort();
+        assert_eq!(formats, expected);
         corpus
     }
 
@@ -69,18 +74,38 @@ impl Corpus {
     }
 }
 
-/// Files that can be read, about as many of each format, and no trace twice.
+/// The same for all tests of a process: to find them takes seconds.
+static TRACES: LazyLock<Vec<PathBuf>> = LazyLock::new(traces);
+
+/// Files that can be read, in turn from each folder of a format and a tool, and no trace twice.
 fn traces() -> Vec<PathBuf> {
-    let (mut found, mut ids) = (Vec::new(), BTreeSet::new());
-    for format in FORMATS {
-        let mut of_format = files(&fixtures().join(format)).expect("fixtures are there");
-        of_format.sort();
-        let is_new = |path: &PathBuf| trace_id(path).is_some_and(|id| ids.insert(id));
-        found.extend(of_format.into_iter().filter(is_new).take(MAX_PER_FORMAT));
+    let mut folders: BTreeMap<PathBuf, VecDeque<PathBuf>> = BTreeMap::new();
+    for path in files(&fixtures()).expect("fixtures are there") {
+        let inside = path.strip_prefix(fixtures()).expect("a fixture").to_owned();
+        // Files directly in the folder of a format are about the others.
+        if inside.components().count() > 2 {
+            folders.entry(inside.components().take(2).collect()).or_default().push_back(path);
+        }
     }
-    found.truncate(TRACES);
-    assert_eq!(found.len(), TRACES, "there are too few traces");
+    folders.values_mut().for_each(spread);
+    let (mut found, mut ids) = (Vec::new(), BTreeSet::new());
+    while found.len() < COUNT && folders.values().any(|left| !left.is_empty()) {
+        for left in folders.values_mut() {
+            let mut next = std::iter::from_fn(|| left.pop_front());
+            found.extend(next.find(|path| trace_id(path).is_some_and(|id| ids.insert(id))));
+        }
+    }
+    found.truncate(COUNT);
+    assert_eq!(found.len(), COUNT, "there are too few traces");
     found
+}
+
+/// Sorts files so that the first ones are of all parts of the folder: similar files have similar names.
+fn spread(files: &mut VecDeque<PathBuf>) {
+    // A prime that is larger than any folder, so that each file occurs once.
+    const STEP: usize = 7919;
+    files.make_contiguous().sort();
+    *files = (0..files.len()).map(|number| files[number * STEP % files.len()].clone()).collect();
 }
 
 /// None if the file cannot be read as a trace.

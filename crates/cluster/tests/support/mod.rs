@@ -4,11 +4,12 @@
 #![allow(dead_code, unreachable_pub)]
 
 pub mod corpus;
+pub mod http;
 pub mod s3;
 
 use std::{
     io::Write,
-    net::{Ipv4Addr, TcpListener},
+    net::{Ipv4Addr, TcpListener, TcpStream},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     thread,
@@ -101,8 +102,10 @@ fn sorted(text: &str) -> Vec<String> {
 /// A scheduler and executors as processes, which end with this.
 pub struct Cluster {
     port: u16,
-    /// Variables of all processes, those of clients included.
-    environment: Vec<(&'static str, String)>,
+    /// Variables of the executors and of clients.
+    environment: Environment,
+    /// Variables of the scheduler.
+    of_scheduler: Environment,
     scheduler: Child,
     pub executors: Vec<Child>,
 }
@@ -112,15 +115,33 @@ impl Cluster {
         Self::start_with(executors, Vec::new())
     }
 
-    pub fn start_with(executors: usize, environment: Vec<(&'static str, String)>) -> Self {
+    pub fn start_with(executors: usize, environment: Environment) -> Self {
+        Self::start_as(executors, environment.clone(), environment)
+    }
+
+    /// With other variables for the scheduler.
+    pub fn start_as(executors: usize, of_scheduler: Environment, environment: Environment) -> Self {
         let port = free_port();
-        let text = port.to_string();
-        let words = ["scheduler", "--port", &text, "--min-executors", &executors.to_string()];
-        let scheduler = start(&words, &environment);
-        let mut cluster = Self { port, environment, scheduler, executors: Vec::new() };
+        let scheduler = scheduler(port, executors, &of_scheduler);
+        let mut cluster = Self { port, environment, of_scheduler, scheduler, executors: Vec::new() };
         (0..executors).for_each(|_| cluster.add_executor());
         cluster.wait();
         cluster
+    }
+
+    pub fn kill_scheduler(&mut self) {
+        self.scheduler.kill().expect("it runs");
+        self.scheduler.wait().expect("it was killed");
+    }
+
+    /// Starts the scheduler again, under the same address, and waits until it listens.
+    pub fn start_scheduler(&mut self) {
+        self.scheduler = scheduler(self.port, self.executors.len(), &self.of_scheduler);
+        let end = Instant::now() + Duration::from_secs(60);
+        while TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).is_err() {
+            assert!(Instant::now() < end, "the scheduler does not start");
+            thread::sleep(Duration::from_millis(50));
+        }
     }
 
     pub fn url(&self) -> String {
@@ -149,19 +170,30 @@ impl Cluster {
     }
 
     pub fn query(&self, inputs: &[PathBuf], sql: &str) -> Command {
-        let mut command = Command::new(PROGRAM);
-        command.args(["query", "--format", "json", "--cluster", &self.url(), "--"]).args(inputs).arg(sql);
-        command
-            .envs(self.environment.iter().cloned())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        let mut command = client(&self.url(), inputs, sql);
+        command.envs(self.environment.iter().cloned());
         command
     }
 
     pub fn ask(&self, inputs: &[PathBuf], sql: &str) -> Result<Vec<String>, String> {
         finish(self.query(inputs, sql).spawn().expect("the program starts"))
     }
+}
+
+/// Variables of a process.
+pub type Environment = Vec<(&'static str, String)>;
+
+/// A query, also of damaged traces.
+pub fn client(cluster: &str, inputs: &[PathBuf], sql: &str) -> Command {
+    let mut command = Command::new(PROGRAM);
+    command.args(["query", "--allow-damaged", "--format", "json", "--cluster", cluster, "--"]).args(inputs).arg(sql);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn scheduler(port: u16, executors: usize, environment: &Environment) -> Child {
+    let (port, executors) = (port.to_string(), executors.to_string());
+    start(&["scheduler", "--port", &port, "--min-executors", &executors], environment)
 }
 
 /// How long a query may take on a machine that does other things as well.
@@ -216,7 +248,7 @@ fn start(arguments: &[&str], environment: &[(&'static str, String)]) -> Child {
 fn is_ready(port: u16) -> bool {
     use std::io::Read;
     let ask = || {
-        let mut stream = std::net::TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
+        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
         stream.set_read_timeout(Some(Duration::from_secs(2)))?;
         stream.write_all(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
         let mut answer = [0; 12];

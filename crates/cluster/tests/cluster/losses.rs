@@ -1,0 +1,101 @@
+//! Processes that are killed.
+
+use std::{
+    io::{BufRead, BufReader},
+    net::TcpStream,
+    process::{Command, Stdio},
+    thread,
+    time::{Duration, Instant, SystemTime},
+};
+
+use traceloom_testkit::fixture;
+
+use crate::{
+    BY_NAME,
+    support::{self, Cluster, SAMPLE, answer, corpus::Corpus, embedded, file_url, finish},
+};
+
+/// Executors that are killed, one after the other.
+const KILLS: usize = 20;
+
+#[test]
+fn a_killed_executor_changes_no_answer() {
+    let corpus = Corpus::new();
+    let inputs = [file_url(&corpus.folder())];
+    let expected = answer(&corpus.session(), BY_NAME);
+    let mut cluster = Cluster::start(2);
+    let started = Instant::now();
+    assert!(cluster.ask(&inputs, BY_NAME) == expected, "without a kill");
+    // Any moment of the query, from the first trace that the client looks at to the last row.
+    let undisturbed = started.elapsed();
+    let mut late = 0;
+    for round in 0..KILLS {
+        let mut client = cluster.query(&inputs, BY_NAME).spawn().expect("the program starts");
+        let wait = undisturbed.mul_f64(random_share());
+        thread::sleep(wait);
+        late += usize::from(client.try_wait().expect("it was started").is_some());
+        cluster.kill_executor(round % 2);
+        cluster.add_executor();
+        let rows = finish(client);
+        assert!(rows == expected, "round {round}, killed after {wait:?}: {:?}", rows.err());
+    }
+    assert!(late < KILLS / 2, "{late} of {KILLS} queries had ended before the kill");
+}
+
+fn random_share() -> f64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("after 1970");
+    f64::from(now.subsec_micros() % 1000) / 1000.0
+}
+
+#[test]
+fn a_scheduler_that_is_restarted_answers() {
+    let corpus = Corpus::new();
+    let inputs = [file_url(&corpus.folder())];
+    let expected = answer(&corpus.session(), BY_NAME);
+    let mut cluster = Cluster::start(2);
+    let started = Instant::now();
+    assert!(cluster.ask(&inputs, BY_NAME) == expected, "without a kill");
+    let undisturbed = started.elapsed();
+    // The executors register again.
+    cluster.kill_scheduler();
+    let error = cluster.ask(&inputs, BY_NAME).expect_err("nobody listens there");
+    assert!(error.contains("no scheduler answers") && error.lines().count() == 1, "{error}");
+    cluster.start_scheduler();
+    let rows = cluster.ask(&inputs, BY_NAME);
+    assert!(rows == expected, "after a restart: {:?}", rows.err());
+    let mut is_late = true;
+    for share in [0.9, 0.6, 0.3] {
+        let mut client = cluster.query(&inputs, BY_NAME).spawn().expect("the program starts");
+        thread::sleep(undisturbed.mul_f64(share));
+        is_late &= client.try_wait().expect("it was started").is_some();
+        cluster.kill_scheduler();
+        thread::sleep(Duration::from_secs(1));
+        cluster.start_scheduler();
+        let rows = finish(client);
+        assert!(rows == expected, "killed after {share} of a query: {:?}", rows.err());
+    }
+    assert!(!is_late, "all queries had ended before the kill");
+}
+
+#[test]
+fn a_cluster_on_one_machine_answers_and_ends_with_its_parent() {
+    let mut command = Command::new(support::PROGRAM);
+    command.args(["local", "2", "--port", "0", "--with-parent"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut cluster = command.spawn().expect("the program starts");
+    let mut url = String::new();
+    let out = cluster.stdout.take().expect("a pipe");
+    BufReader::new(out).read_line(&mut url).expect("it prints its URL when it is ready");
+    let (inputs, sql) = ([fixture(SAMPLE)], "select name, count(*) from spans group by name");
+    let mut query = support::client(url.trim(), &inputs, sql);
+    let rows = finish(query.spawn().expect("the program starts"));
+    let expected = embedded(&inputs, sql);
+    drop(cluster.stdin.take());
+    assert!(cluster.wait().expect("it was started").success());
+    assert_eq!(rows, expected);
+    let address = url.trim().trim_start_matches("http://").to_owned();
+    let end = Instant::now() + Duration::from_secs(20);
+    while TcpStream::connect(&address).is_ok() {
+        assert!(Instant::now() < end, "the scheduler outlives its parent");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
