@@ -102,7 +102,16 @@ fn kubernetes_objects_are_complete() {
                 assert!(object.contains_key(selector), "{}", path.display());
                 assert_eq!(object[selector], object[labels], "{}", path.display());
                 let container = "spec.template.spec.containers.0";
-                for key in ["name", "image", "args.0", "ports.0.containerPort", "resources.requests.memory"] {
+                // Both need the credentials: the scheduler lists files, the executors read them.
+                for key in [
+                    "name",
+                    "image",
+                    "args.0",
+                    "envFrom.0.secretRef.name",
+                    "ports.0.containerPort",
+                    "readinessProbe.periodSeconds",
+                    "resources.requests.memory",
+                ] {
                     assert!(object.contains_key(&format!("{container}.{key}")), "{}: no {key}", path.display());
                 }
                 deployments += 1;
