@@ -4,9 +4,13 @@ mod advise;
 mod analysis;
 #[cfg(feature = "sql")]
 mod assist;
+#[cfg(feature = "sql")]
+mod cluster;
 mod cnanolog;
 mod easyprofiler;
 mod export;
+#[cfg(feature = "sql")]
+mod fleet;
 mod measure;
 mod memlyze;
 mod nytprof;
@@ -45,6 +49,8 @@ static BENCHES: &[Bench] = &[
     Bench { id: "cnanolog", make: cnanolog::make, run: cnanolog::run },
     Bench { id: "easyprofiler", make: easyprofiler::make, run: easyprofiler::run },
     Bench { id: "export", make: easyprofiler::make, run: export::run },
+    #[cfg(feature = "sql")]
+    Bench { id: "fleet", make: easyprofiler::make, run: fleet::run },
     Bench { id: "memlyze", make: memlyze::make, run: memlyze::run },
     Bench { id: "nytprof", make: nytprof::make, run: nytprof::run },
     #[cfg(feature = "sql")]
@@ -57,7 +63,7 @@ static BENCHES: &[Bench] = &[
     Bench { id: "wtf", make: wtf::make, run: wtf::run },
 ];
 
-const USAGE: &str = "usage: traceloom-benches make FORMAT OUT RECORDS | run [FORMAT]… | serve FILE";
+const USAGE: &str = "usage: traceloom-benches make FORMAT OUT RECORDS | run [FORMAT]… | cluster PROGRAM | serve FILE";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -65,6 +71,8 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["make", format, out, records] => make(format, out, records),
         ["run", formats @ ..] => run(formats),
+        #[cfg(feature = "sql")]
+        ["cluster", program] => cluster::run(program),
         ["serve", file] => viewer::serve(file),
         _ => {
             eprintln!("{USAGE}");

@@ -68,9 +68,18 @@ pub(crate) fn forget_peak() {
     let _ = fs::write("/proc/self/clear_refs", "5");
 }
 
-/// Prints a row; returns whether the bar is met.
+/// Prints a row; returns whether the bar is met, which is a maximum.
 pub(crate) fn row(what: &str, value: f64, unit: &str, bar: f64) -> bool {
-    let met = value <= bar;
+    print(what, value, unit, bar, value <= bar)
+}
+
+/// The same for a bar that is a minimum.
+#[cfg(feature = "sql")]
+pub(crate) fn at_least(what: &str, value: f64, unit: &str, bar: f64) -> bool {
+    print(what, value, unit, bar, value >= bar)
+}
+
+fn print(what: &str, value: f64, unit: &str, bar: f64, met: bool) -> bool {
     let verdict = if met { "met" } else { "MISSED" };
     println!("  {what:<44} {value:>8.2} {unit:<14} bar {bar:>6.2}  {verdict}");
     met

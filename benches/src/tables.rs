@@ -39,9 +39,9 @@ fn spans(trace: &Trace, columns: Columns) -> Result<u64> {
 }
 
 /// Drops every batch.
-struct Counting {
-    wanted: Wanted,
-    rows: u64,
+pub(crate) struct Counting {
+    pub(crate) wanted: Wanted,
+    pub(crate) rows: u64,
 }
 
 impl TableSink for Counting {

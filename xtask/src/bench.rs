@@ -2,14 +2,16 @@
 
 mod readme;
 
+use std::process::Command;
+
 use crate::{
     Outcome, Subcommand,
-    process::{cargo, run as run_command},
+    process::{cargo, run as run_command, target_folder},
 };
 
 pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
     name: "bench",
-    arguments: "[FORMAT…] | --readme [PROGRAM]",
+    arguments: "[FORMAT…] | --readme [PROGRAM] | --cluster",
     help: "\
 Measures the codecs, as ratios to a plain read of the same bytes.
 
@@ -18,7 +20,10 @@ Without FORMAT, all formats are measured.
 With --readme, compares the program with the formats' own tools that a registry has: Devel::NYTProf
 from Debian and tracing-framework from npm. The table is written to README.md, between its markers.
 PROGRAM is an already built program (default: the one of `cargo build --release`). Times are CPU
-times, the median of five runs; missing tools are skipped.",
+times, the median of five runs; missing tools are skipped.
+
+With --cluster, builds traceloom-cluster and compares the wall times of a query over 40 files: in one
+thread of the embedded engine, on one executor with one slot, and on two. Needs two idle cores.",
     run,
 };
 
@@ -27,7 +32,17 @@ pub(crate) const BENCHES: &[&str] = &["run", "--release", "--package", "traceloo
 
 fn run(arguments: &[String]) -> Outcome {
     match arguments {
+        [flag] if flag == "--cluster" => cluster(),
         [flag, program @ ..] if flag == "--readme" && program.len() < 2 => readme::write(program.first()),
         _ => run_command(cargo(BENCHES).arg("run").args(arguments)),
     }
+}
+
+/// Builds both programs with the profile that is measured.
+fn cluster() -> Outcome {
+    let packages = ["--package", "traceloom-cluster", "--package", "traceloom-benches"];
+    run_command(cargo(&["build", "--release", "--locked", "--bins"]).args(packages))?;
+    let program = |name: &str| target_folder().join("release").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+    let mut command = Command::new(program("traceloom-benches"));
+    run_command(command.arg("cluster").arg(program("traceloom-cluster")))
 }
