@@ -15,7 +15,8 @@ Checks with clippy every package and feature that may be built separately, and t
 
 These are: the workspace, each format crate, the recorder (also compiled out and for C), the allocation
 tracer, the library with each single feature, the program without SQL, the Python package, and all docs;
-warnings are errors. The library must not depend on packages for a command line or a server.
+warnings are errors. The library must not depend on packages for a command line or a server, the
+program without the feature remote not on a TLS stack.
 With WORD, checks only builds whose command contains one of the words.
 
 With --measure, the format crates and the library are instead built from scratch, in a folder that
@@ -35,6 +36,8 @@ fn run(arguments: &[String]) -> Outcome {
 /// Packages that the library must not depend on, because only the program and its server need them.
 const NOT_IN_LIBRARY: &[&str] =
     &["axum", "clap", "indicatif", "rustyline", "traceloom-viewer", "traceloom-viewer-server"];
+/// Packages of TLS stacks.
+const TLS: &[&str] = &["native-tls", "openssl", "rustls"];
 /// Max build time of a format crate on two processors, in seconds.
 const FORMAT_SECONDS: u64 = 15;
 /// Max build time of the library with all formats and tables on two processors, in seconds.
@@ -87,6 +90,7 @@ fn check(words: &[&String]) -> Outcome {
         run_command(&mut command)?;
     }
     library_is_small()?;
+    program_has_no_tls()?;
     eprintln!("xtask: all builds passed in {}", seconds(started));
     Ok(())
 }
@@ -95,15 +99,30 @@ fn check(words: &[&String]) -> Outcome {
 fn library_is_small() -> Outcome {
     let mut command = cargo(&["tree", "--locked", "--package", "traceloom", "--all-features", "--edges", "normal"]);
     let tree = output_of(command.args(["--prefix", "none", "--format", "{p}"]))?;
-    match surplus(&tree) {
+    match found(&tree, NOT_IN_LIBRARY) {
         Some(package) => Err(format!("the library depends on {package}, which only the program may need")),
         None => Ok(()),
     }
 }
 
-fn surplus(tree: &str) -> Option<&str> {
-    let packages = tree.lines().filter_map(|line| line.split(' ').next());
-    packages.into_iter().find(|package| NOT_IN_LIBRARY.contains(package))
+/// Fails if the program as the README builds it depends on a TLS stack, which only the feature `remote` may bring.
+fn program_has_no_tls() -> Outcome {
+    let tree = |features: &[&str]| {
+        let mut command = cargo(&["tree", "--locked", "--package", "traceloom-cli", "--edges", "normal"]);
+        output_of(command.args(features).args(["--prefix", "none", "--format", "{p}"]))
+    };
+    if let Some(package) = found(&tree(&[])?, TLS) {
+        return Err(format!("the program depends on {package} without the feature remote"));
+    }
+    match found(&tree(&["--features", "remote"])?, TLS) {
+        Some(_) => Ok(()),
+        None => Err(format!("with the feature remote, the program depends on none of {}", TLS.join(", "))),
+    }
+}
+
+/// The first package of a tree that is in the list.
+fn found<'t>(tree: &'t str, list: &[&str]) -> Option<&'t str> {
+    tree.lines().filter_map(|line| line.split(' ').next()).find(|package| list.contains(package))
 }
 
 /// Builds from scratch and compares the build times with their limits.
@@ -166,7 +185,7 @@ mod tests {
 
     #[test]
     fn what_the_library_must_not_need_is_noticed() {
-        assert_eq!(surplus("traceloom v0.1.0 (/x)\nclap_lex v1.0.0\nserde v1.0.0\n"), None);
-        assert_eq!(surplus("traceloom v0.1.0 (/x)\nclap v4.6.0\n"), Some("clap"));
+        assert_eq!(found("traceloom v0.1.0 (/x)\nclap_lex v1.0.0\nserde v1.0.0\n", NOT_IN_LIBRARY), None);
+        assert_eq!(found("traceloom v0.1.0 (/x)\nclap v4.6.0\n", NOT_IN_LIBRARY), Some("clap"));
     }
 }

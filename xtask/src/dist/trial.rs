@@ -98,7 +98,18 @@ impl Place {
         run(self.command(program).arg("check").args(&samples))?;
         let sql = "select count(*) as spans from spans";
         println!("{}", output_of(self.command(program).arg("query").args(&samples).arg(sql))?);
-        Ok(())
+        self.opens_urls(program)
+    }
+
+    /// Fails if the program was built without the feature `remote`; nobody listens at the URL.
+    fn opens_urls(&self, program: &str) -> Outcome {
+        let (url, mut command) = ("http://127.0.0.1:9/a.prof", self.command(program));
+        let output = command.args(["info", url]).output().map_err(|error| format!("{program}: {error}"))?;
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        match message.contains(url) && !message.contains("--features remote") {
+            true => Ok(()),
+            false => Err(format!("the program does not open URLs: {message}")),
+        }
     }
 
     /// Copies the C library if the program needs it and the root file system lacks it.
