@@ -228,6 +228,30 @@ fn a_clean_history_raises_no_alarm() {
 }
 
 #[test]
+fn the_slow_host_is_the_worst() {
+    let folder = Folder::new();
+    let (traces, store) = (folder.path("traces"), folder.path("fleet"));
+    for (number, host) in ["web0", "web1", "web2", "web3"].into_iter().enumerate() {
+        // `Render` takes twice as long on one of four hosts, `Update` the same on all of them.
+        let render_ns = if host == "web2" { 400_000.0 } else { 200_000.0 };
+        for run in 0..3 {
+            let path = format!("{traces}/{host}/{run}.prof");
+            plant(Path::new(&path), render_ns, number as u64 * 10 + run).expect("a trace");
+        }
+    }
+    let ingest = traceloom(&["ingest", &traces, &store, "--template", "{host}/*.prof", "--tag", "build=1"]);
+    assert!(ingest.status.success(), "{}", stderr(&ingest));
+    // 480 µs instead of (200 · 3 + 400) / 4 + 80 = 330 µs, and 280 µs on the others.
+    let sql = "select host, traces, slowdown between 1.35 and 1.55 as is_slow, slowdown between 0.78 and 0.92 as is_fast from hosts";
+    let row = |host: &str, is_slow: bool| {
+        format!(r#"{{"host":"{host}","traces":3,"is_slow":{is_slow},"is_fast":{}}}"#, !is_slow)
+    };
+    assert_eq!(rows(&store, sql), ["web0", "web1", "web2", "web3"].map(|host| row(host, host == "web2")));
+    let worst = rows(&store, "select host from hosts order by slowdown desc limit 1");
+    assert_eq!(worst, [r#"{"host":"web2"}"#]);
+}
+
+#[test]
 fn leaks_and_errors_are_views() {
     let folder = Folder::new();
     let store = folder.path("fleet");
