@@ -94,9 +94,9 @@ fn the_browser_gets_an_address_that_works_once() {
     fs::set_permissions(&browser, fs::Permissions::from_mode(0o755)).expect("a mode");
     let mut command = Command::new(PROGRAM);
     command.args(["view", "--port", "0", &folder.path("demo/game.prof")]).env("BROWSER", &browser);
-    ["CI", "DISPLAY", "WAYLAND_DISPLAY", "SSH_CONNECTION", "SSH_TTY"]
-        .iter()
-        .for_each(|name| drop(command.env_remove(name)));
+    for name in ["CI", "DISPLAY", "WAYLAND_DISPLAY", "SSH_CONNECTION", "SSH_TTY"] {
+        command.env_remove(name);
+    }
     let mut viewer = Running(command.stdout(Stdio::piped()).spawn().expect("the program starts"));
     let mut url = String::new();
     BufReader::new(viewer.0.stdout.take().expect("it is piped")).read_line(&mut url).expect("an address");
