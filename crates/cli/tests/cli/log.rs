@@ -90,7 +90,7 @@ fn messages_that_are_cut_off_are_reported() {
     for (path, format) in [(&wide, "%1$60000d".repeat(70)), (&narrow, "%400d".to_owned())] {
         fs::write(path, log_of(format.as_bytes(), LOG_SECOND, [0, 1_000], &messages)).expect("room for it");
     }
-    for options in [&[] as &[&str], &["--json"], &["--sort"], &["--max-threads", "1"], &["--grep", "none"]] {
+    for options in [&[] as &[&str], &["--json"], &["--sort"], &["--threads", "1"], &["--grep", "none"]] {
         let run = |file: &String| traceloom(&[&["log", "--tail", "1"], options, &[file]].concat());
         let output = run(&wide);
         let warning = "messages were cut off: wide fields in their formats would expand the log many times";
