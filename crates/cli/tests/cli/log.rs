@@ -99,7 +99,7 @@ fn messages_that_are_cut_off_are_reported() {
         assert_eq!(output.status.code(), Some(1), "{options:?}");
         assert_eq!(stderr(&run(&narrow)), "", "{options:?}");
     }
-    let followed = traceloom(&["log", "--follow", &wide]);
+    let followed = traceloom(&["log", "--follow", "--dictionary", &wide, &wide]);
     assert_eq!(stderr(&followed).matches("[tables.messages-cut]").count(), 1, "{}", stderr(&followed));
     assert_eq!(followed.status.code(), Some(1));
     #[cfg(feature = "sql")]

@@ -10,11 +10,11 @@ use datafusion::{
         DataFusionError, Result, plan_err,
         tree_node::{TransformedResult, TreeNode, TreeNodeRecursion},
     },
-    logical_expr::{Expr, LogicalPlan},
+    logical_expr::{self, LogicalPlan},
     sql::{
         parser::Statement,
         sqlparser::{
-            ast::{ObjectName, Query, Visit, Visitor},
+            ast::{Expr, FunctionArguments, ObjectName, Query, Visit, Visitor},
             dialect::GenericDialect,
             keywords::Keyword,
             tokenizer::{Token, Tokenizer},
@@ -131,36 +131,72 @@ fn depth(tokens: &[Token]) -> usize {
 }
 
 /// Rejects a query whose `with` clauses expand to too many relations: a name is planned again at each use, so a short
-/// query can expand to billions.
+/// query can expand to billions. The same holds for types: `struct(x, x)` has twice the fields of `x`, and the planner
+/// compares all of them.
 pub(crate) fn check_uses(statement: &Statement) -> Result<()> {
-    let mut uses = Uses { open: vec![0], ..Uses::default() };
+    let mut uses = Uses { open: vec![Open::default()], ..Uses::default() };
     match statement {
         Statement::Statement(statement) => drop(statement.visit(&mut uses)),
         Statement::Explain(explain) => return check_uses(&explain.statement),
         _ => {}
     }
-    match uses.open.iter().fold(0, |sum: usize, open| sum.saturating_add(*open)) {
+    match uses.open.iter().fold(0, |sum: usize, open| sum.saturating_add(open.weight())) {
         0..=MAX_NODES => Ok(()),
-        many => plan_err!("the query reads {many} relations; at most {MAX_NODES} operators are allowed"),
+        many => {
+            plan_err!("the query expands to {many} relations and fields; at most {MAX_NODES} operators are allowed")
+        }
     }
 }
 
 /// Counts relations.
 #[derive(Default)]
 struct Uses {
-    /// The relations of each open query.
-    open: Vec<usize>,
+    /// The queries that are being visited.
+    open: Vec<Open>,
     /// Names of the queries of `with` clauses, by the position of the query.
     names: HashMap<usize, String>,
-    /// The number of relations that a name expands to.
+    /// What a name expands to.
     weights: HashMap<String, usize>,
+}
+
+/// A query.
+#[derive(Clone, Copy, Default)]
+struct Open {
+    relations: usize,
+    /// Fields of its structures.
+    fields: usize,
+}
+
+impl Open {
+    fn weight(self) -> usize {
+        self.relations.saturating_mul(self.fields.max(1))
+    }
 }
 
 impl Uses {
     fn add(&mut self, relations: usize) {
         if let Some(open) = self.open.last_mut() {
-            *open = open.saturating_add(relations);
+            open.relations = open.relations.saturating_add(relations);
         }
+    }
+}
+
+/// Functions that return a structure of their arguments.
+static STRUCTURES: &[&str] = &["arrays_zip", "list_zip", "make_map", "map", "named_struct", "row", "struct"];
+
+/// The number of fields of a structure.
+fn fields(expr: &Expr) -> usize {
+    match expr {
+        Expr::Function(function) if STRUCTURES.contains(&function.name.to_string().to_lowercase().as_str()) => {
+            match &function.args {
+                FunctionArguments::List(list) => list.args.len(),
+                _ => 0,
+            }
+        }
+        Expr::Struct { values, .. } => values.len(),
+        Expr::Dictionary(fields) => fields.len(),
+        Expr::Map(map) => 2 * map.entries.len(),
+        _ => 0,
     }
 }
 
@@ -174,15 +210,22 @@ impl Visitor for Uses {
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
         let named = query.with.iter().flat_map(|with| &with.cte_tables);
         self.names.extend(named.map(|named| (place(&named.query), named.alias.name.value.to_lowercase())));
-        self.open.push(1);
+        self.open.push(Open { relations: 1, fields: 0 });
         ControlFlow::Continue(())
     }
 
     fn post_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
-        let relations = self.open.pop().unwrap_or(0);
+        let weight = self.open.pop().unwrap_or_default().weight();
         match self.names.remove(&place(query)) {
-            Some(name) => drop(self.weights.insert(name, relations)),
-            None => self.add(relations),
+            Some(name) => drop(self.weights.insert(name, weight)),
+            None => self.add(weight),
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        if let Some(open) = self.open.last_mut() {
+            open.fields = open.fields.saturating_add(fields(expr));
         }
         ControlFlow::Continue(())
     }
@@ -206,7 +249,7 @@ pub(crate) fn bounded(plan: LogicalPlan, memory_bytes: u64) -> Result<LogicalPla
         return plan_err!("the plan of the query has more than {MAX_NODES} operators");
     }
     let max_bytes = usize::try_from(memory_bytes / 4).unwrap_or(usize::MAX);
-    let guard = |expr: Expr| {
+    let guard = |expr: logical_expr::Expr| {
         types::check_cast(&expr)?;
         values::guarded(expr, max_bytes)
     };
