@@ -175,7 +175,7 @@ fn known(store: &Path, manifest: &Manifest) -> Result<Known> {
 /// The least time between two commits: what a kill can cost.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// The state of the one who takes what was read.
+/// The state of the thread that collects the results.
 struct Work<'w> {
     store: &'w Path,
     writing: &'w Writing,

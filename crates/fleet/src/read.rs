@@ -90,7 +90,7 @@ impl Reader<'_> {
             Ok(opened) => opened,
             Err(error) => return Taken::Failed(error),
         };
-        // What is no trace is known by the bytes of its file, because nobody can tell how to decompress it.
+        // A file that is not a trace is identified by its raw bytes, because its compression is unknown.
         let content = trace.as_ref().map_or(&source, |trace| &trace.opened.source);
         let file = match facts(&found.path, content) {
             Ok(file) => file,

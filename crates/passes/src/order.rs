@@ -32,7 +32,7 @@ pub enum Layer {
 impl Layer {
     const ALL: [Self; 4] = [Self::Stack, Self::Frames, Self::Ranges, Self::Switches];
 
-    /// What people call what lies in it beside the thread itself.
+    /// The label of this layer for people.
     pub fn name(self) -> &'static str {
         match self {
             Self::Stack => "overlapping or too deep",

@@ -109,7 +109,7 @@ impl Slot {
 /// A log as lines of text.
 #[derive(Clone, Debug)]
 pub struct LogLines {
-    /// Where to; what is there already stays.
+    /// Path; existing contents are kept.
     pub path: PathBuf,
     /// CNanoLog's tokens, such as `[%t] [%l] [%f:%n] %m`.
     pub pattern: String,

@@ -110,7 +110,7 @@ macro_rules! error {
 
 /// Opens a span that ends when its guard is dropped: `let _span = span!("load");`
 ///
-/// `span!("load", text: path)` gives this one a text of its own, `span!("load", color: 0xff_4c_af_50)` a color.
+/// `span!("load", text: path)` adds a text to this span, `span!("load", color: 0xff_4c_af_50)` a color.
 #[cfg(not(feature = "off"))]
 #[macro_export]
 macro_rules! span {

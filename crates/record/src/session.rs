@@ -332,7 +332,7 @@ pub fn sync() -> Result<()> {
     ask(Ask::Sync)
 }
 
-/// Begins new files for what comes next; only logs rotate.
+/// Starts new log files for later records; other outputs are not rotated.
 pub fn rotate() -> Result<()> {
     ask(Ask::Rotate)
 }
@@ -366,14 +366,14 @@ pub fn pause_prof(is_paused: bool) -> Result<()> {
     ask(Ask::Pause(is_paused))
 }
 
-/// Writes the profile so far to a file and begins another one; gives the number of its records.
+/// Writes the profile so far to a file and starts a new one; returns the number of records written.
 pub fn save_prof(path: impl Into<PathBuf>) -> Result<u64> {
     let saved = Arc::default();
     ask(Ask::Save(path.into(), Arc::clone(&saved)))?;
     Ok(saved.load(Ordering::Relaxed))
 }
 
-/// Flushes, but waits no longer than that; false where it did not get done.
+/// Flushes, but waits at most this long; returns false on timeout.
 pub fn flush_within(time: Duration) -> bool {
     let until = Instant::now() + time;
     // The writer of a parent does not answer its child, which gets one of its own first.

@@ -250,7 +250,7 @@ impl Writer {
         }
     }
 
-    /// Hands over what is not younger than `horizon`, the oldest first; gives how many records there were.
+    /// Passes all records up to `horizon` to the sinks, oldest first; returns their number.
     pub(crate) fn pass(&mut self, horizon: u64) -> u64 {
         // Before the lanes and the heads are looked at: what they do not show is younger, unless a thread needs more than half
         // of the window from the clock to its ring.

@@ -73,7 +73,7 @@ pub(crate) trait Sink: Send {
     }
     /// Leaves out spans, events and values from now on, or takes them in again.
     fn pause(&mut self, _is_paused: bool) {}
-    /// Writes a file of what waits for a name, and begins anew; gives how many records that were.
+    /// Writes the unsaved profile to a file and starts from scratch; returns the number of records.
     fn save(&mut self, _path: &Path, _timeline: &Timeline) -> Result<u64> {
         Ok(0)
     }
