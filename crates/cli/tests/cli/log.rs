@@ -53,7 +53,7 @@ fn log_prints_the_lines_of_other_formats() {
     for arguments in [
         &["--pattern", "[%l] [%L] [%f:%n] %m"][..],
         &["--pattern", "%m", "--level", "warn+"],
-        &["--pattern", "%m", "--level", "error", "--grep", "not f.und", "-C", "2"],
+        &["--pattern", "%m", "--level", "warn+", "--grep", "not f.und", "-C", "2"],
         &["--pattern", "%d %l", "--tail", "9"],
         &["--pattern", "%m", "-n", "3", "--since", "0s", "--until", "10s"],
     ] {
