@@ -51,8 +51,6 @@ traceloom_core::rules! { "easyprofiler":
         "a block has {size} bytes, at least 20 are needed; it is skipped";
     RESYNCED "resynced" Error Missing
         "{bytes} bytes make no sense as a {what} and are skipped; reading continues at byte {next}";
-    SKIPPED "skipped" Warning Missing
-        "{bytes} bytes make no sense as a {what} and are skipped, although easy_profiler takes them for one; reading continues at byte {next}";
     NO_NUMBER "no-name" Warning
         "a block has no name field, not even a NUL";
     DESCRIPTOR_MISSING "descriptor-missing" Error Missing

@@ -44,12 +44,6 @@ fn ending_with(record: Record<'static>) -> Vec<u8> {
     made.bytes()
 }
 
-/// A file that was once read wrong.
-fn found(name: &str) -> Vec<u8> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../fixtures/easyprofiler/found/");
-    std::fs::read(folder.to_owned() + name).expect("the fixture is there")
-}
-
 /// The same with one more descriptor, which is too short for its fields.
 fn short_descriptor() -> Vec<u8> {
     let mut made = plain();
@@ -191,7 +185,6 @@ fn broken() -> Vec<(&'static str, Vec<u8>)> {
         ("block-size-zero", ending_with(Record::Malformed(&[]))),
         ("block-short", ending_with(Record::Malformed(&[1, 2, 3]))),
         ("resynced", garbage()),
-        ("skipped", found("strict-accepts-lenient-refuses.prof")),
         ("no-name", ending_with(named(Name::default()))),
         ("descriptor-missing", ending_with(Record::Block(Block::new(99, 1_000, 1_100)))),
         ("descriptor-hole", used_hole()),

@@ -213,9 +213,7 @@ impl Reader {
     pub(super) fn skip(&mut self, what: &'static str, bytes: usize) -> Result<Option<Located<Record<'_>>>> {
         let next = self.window.offset() + bytes as u64;
         self.is_simple = false;
-        // What makes no sense to us may fit the sizes by chance, so that easy_profiler reads it.
-        let rule = if self.is_accepted() { &SKIPPED } else { &RESYNCED };
-        self.report(rule, |odd| odd.with("bytes", bytes).with("what", what).with("next", next))?;
+        self.report(&RESYNCED, |odd| odd.with("bytes", bytes).with("what", what).with("next", next))?;
         Ok(Some(self.residue(bytes)))
     }
 }

@@ -60,8 +60,6 @@ pub struct Reader {
     searched_to: u64,
     /// Whether records of this thread were skipped, so that its count no longer shows where it ends.
     resynced: bool,
-    /// Whether easy_profiler accepts the file as it is; determined when the first record is skipped.
-    is_accepted: Option<bool>,
     /// Number of descriptors that are missing before the next one.
     missing: u32,
     /// Length of the last bookmark's text: easy_profiler reuses the buffer, see [`Self::next_bookmark`].
@@ -113,7 +111,6 @@ impl Reader {
             resyncs: options.mode == Mode::Lenient,
             searched_to: 0,
             resynced: false,
-            is_accepted: None,
             missing: 0,
             last_bookmark: 0,
         };

@@ -1,8 +1,8 @@
 //! Finds the next good record after a damaged one.
 
-use traceloom_core::{ByteOrder, Options, Records, Result, find_nul};
+use traceloom_core::{ByteOrder, Result, find_nul};
 
-use super::{State, decode, open};
+use super::{State, decode};
 use crate::{
     Reader,
     raw::{BLOCK_FIXED, BlockType, DESCRIPTOR_FIXED, EASY_PROFILER_SIGNATURE, Layout, SwitchOrder},
@@ -142,15 +142,6 @@ impl Reader {
             self.searched_to = offset + last as u64;
         }
         Ok(found)
-    }
-
-    /// Whether easy_profiler, which does not search, accepts the file.
-    pub(super) fn is_accepted(&mut self) -> bool {
-        let (source, limits) = (self.window.source(), &self.limits);
-        *self.is_accepted.get_or_insert_with(|| {
-            let strict = Options::strict().with_limits(limits.clone());
-            open(source.clone(), &strict).and_then(|mut reader| reader.walk(|_| Ok(()))).is_ok()
-        })
     }
 
     /// Whether the context switches of a thread have ended although its count says otherwise.
