@@ -251,8 +251,10 @@ fn args_of(batches: &Batches) -> BTreeMap<(String, i64), Arguments> {
             let owner = all.entry((view.owner_table.get(row).to_owned(), view.owner_id.get(row))).or_default();
             let values = owner.entry(view.key.get(row).to_owned()).or_default();
             if let Some(text) = view.text_value.get(row) {
-                match view.r#type.get(row) {
-                    "any" => values.extend(plain(text)),
+                match (view.r#type.get(row), text) {
+                    ("any", _) => values.extend(plain(text)),
+                    // An array without elements.
+                    (kind, "[]") if kind.ends_with("[]") => {}
                     _ => values.push(text.to_owned()),
                 }
             } else if let Some(number) = view.int_value.get(row) {
