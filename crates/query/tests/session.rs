@@ -59,7 +59,8 @@ fn a_limit_stops_the_parse() {
     read.store(0, Ordering::Relaxed);
     assert_eq!(common::rows(&session, "select name, dur_ns from spans limit 3").len(), 3);
     let for_three = read.load(Ordering::Relaxed);
-    assert!(for_three < len / 10, "{for_three} of {len} bytes for three rows");
+    // Every thread reads ahead by a few turns.
+    assert!(for_three < len / 4, "{for_three} of {len} bytes for three rows");
     // Dropping the result stops it as well.
     read.store(0, Ordering::Relaxed);
     let mut answer = session.ask("select name, dur_ns from spans").expect("a good question");
