@@ -8,10 +8,10 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use traceloom_testkit::fixture;
+use traceloom_testkit::{files, fixture};
 
 use crate::{
-    BY_NAME,
+    BY_NAME, difference,
     support::{self, Cluster, SAMPLE, answer, corpus::Corpus, embedded, file_url, finish},
 };
 
@@ -50,19 +50,22 @@ fn random_share() -> f64 {
 #[test]
 fn a_scheduler_that_is_restarted_answers() {
     let corpus = Corpus::new();
-    let inputs = [file_url(&corpus.folder())];
-    let expected = answer(&corpus.session(), BY_NAME);
+    // Enough tasks for a kill between them.
+    let inputs: Vec<_> = files(&corpus.folder()).expect("a folder").into_iter().take(40).collect();
+    let expected = embedded(&inputs, BY_NAME).expect("an answer");
     let mut cluster = Cluster::start(2);
+    let check = |rows: Result<Vec<String>, String>, what: &str| {
+        assert!(rows.as_ref() == Ok(&expected), "{what}: {}", difference(&rows, &expected));
+    };
     let started = Instant::now();
-    assert!(cluster.ask(&inputs, BY_NAME) == expected, "without a kill");
+    check(cluster.ask(&inputs, BY_NAME), "without a kill");
     let undisturbed = started.elapsed();
-    // The executors register again.
     cluster.kill_scheduler();
     let error = cluster.ask(&inputs, BY_NAME).expect_err("nobody listens there");
     assert!(error.contains("no scheduler answers") && error.lines().count() == 1, "{error}");
+    // The executors register again.
     cluster.start_scheduler();
-    let rows = cluster.ask(&inputs, BY_NAME);
-    assert!(rows == expected, "after a restart: {:?}", rows.err());
+    check(cluster.ask(&inputs, BY_NAME), "after a restart");
     let mut is_late = true;
     for share in [0.9, 0.6, 0.3] {
         let mut client = cluster.query(&inputs, BY_NAME).spawn().expect("the program starts");
@@ -71,8 +74,7 @@ fn a_scheduler_that_is_restarted_answers() {
         cluster.kill_scheduler();
         thread::sleep(Duration::from_secs(1));
         cluster.start_scheduler();
-        let rows = finish(client);
-        assert!(rows == expected, "killed after {share} of a query: {:?}", rows.err());
+        check(finish(client), &format!("killed after {share} of a query"));
     }
     assert!(!is_late, "all queries had ended before the kill");
 }
