@@ -36,7 +36,7 @@ use self::{
     plan::Plan,
     seams::{OpenRow, self_ns},
     threads::{Current, Threads},
-    turns::TURN,
+    turns::{MAX_SHARED_THREADS, TURN},
     values::{Moment, Values},
 };
 use crate::{
@@ -201,6 +201,9 @@ impl<'s, P: Places> Walk<'s, P> {
             Record::Thread(thread) => {
                 self.thread = self.threads.open(thread, &self.thread, tables);
                 self.places.thread(self.thread.id)?;
+                if self.share.walks() > 1 && self.threads.len() > MAX_SHARED_THREADS {
+                    return Err(self.share.give_up());
+                }
             }
             Record::Switch(switch) => self.switch(switch, tables)?,
             Record::Value(value) => self.value(value, tables)?,

@@ -76,6 +76,11 @@ impl Threads {
         number
     }
 
+    /// How many there are so far.
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
     /// Whether none has come yet.
     pub(super) fn is_empty(&self) -> bool {
         self.list.is_empty()

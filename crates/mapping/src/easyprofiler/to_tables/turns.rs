@@ -13,6 +13,9 @@ use crate::{
 /// Blocks, events and values per turn: several batches, because the end of a turn sends what is there of every table.
 pub(super) const TURN: i64 = 4 * BATCH_ROWS as i64;
 
+/// Max number of threads in a file that several walks read: each of them keeps all threads.
+pub(super) const MAX_SHARED_THREADS: usize = 16_384;
+
 /// Converting times, nesting and laying out rows cost several times as much as finding the records.
 pub(crate) static SPLIT: Split = Split {
     tables: &[Table::Spans, Table::Events, Table::Counters, Table::Args],
