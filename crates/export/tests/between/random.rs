@@ -266,8 +266,11 @@ proptest! {
 
     #[test]
     fn spans_and_points_survive_in_easyprofiler(plan in plan()) {
-        let is_empty = plan.threads.iter().all(Vec::is_empty) && plan.logs.is_empty();
-        prop_assume!(!is_empty);
+        // A plan may consist of steps that make no row, and easy_profiler refuses an empty profile.
+        let made = plan.clone();
+        let from = Picture::of(&Synthetic(move |tables: &mut Tables<'_>| made.fill(tables)));
+        let is_empty = from.spans.is_empty() && from.events.is_empty() && from.counters.is_empty();
+        prop_assume!(!is_empty || !from.logs.is_empty());
         pictured(&plan, "easyprofiler", |from, to| {
             if !from.spans.is_empty() {
                 easyprofiler::assert_same(from, to, "random");
