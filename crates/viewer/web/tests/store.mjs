@@ -81,7 +81,7 @@ async function traceIsOpened(viewer, browser, [store]) {
     .waitFor();
   await viewer.panel("stats");
   const [{ spans }] = viewer.query(`select sum(calls) as spans from sums where trace_id = ${traceOf(viewer)}`, [store]);
-  const counted = (await viewer.csv()).reduce((sum, row) => sum + Number(row.Count), 0);
+  const counted = (await viewer.csv()).reduce((sum, row) => sum + Number(row.Calls), 0);
   assert.equal(counted, spans, "the figures are those of the store");
   const other = await Viewer.open(browser, viewer.page.url(), viewer.asked);
   await other.page.locator("#tabs [data-panel=stats][aria-selected=true]").waitFor();
