@@ -2,7 +2,8 @@
 //!
 //! A point is all runs of one day and build. A history is split where Welch's test distinguishes the two sides best,
 //! and then each side again, until no split is significant. The p-values are corrected for all splits of a history and
-//! for all histories.
+//! for all histories. A few runs far from all others would hide a change, so the test sees them closer than they are;
+//! the reported means are those of all runs as they are.
 
 use crate::diff::student::{Moments, adjust};
 
@@ -48,19 +49,33 @@ pub fn band(values: &[f64]) -> Option<(f64, Option<f64>)> {
 
 /// The changes of each history, which is a list of points with the values of their runs.
 pub fn changes(histories: &[Vec<Vec<f64>>], options: &Options) -> Vec<Vec<Change>> {
-    let histories: Vec<Vec<Moments>> =
-        histories.iter().map(|points| points.iter().map(|runs| Moments::of(runs)).collect()).collect();
+    let limited: Vec<Vec<Moments>> = histories.iter().map(|points| limited(points)).collect();
     let mut firsts: Vec<Option<f64>> =
-        histories.iter().map(|points| best_cut(points, options).map(|cut| cut.p)).collect();
+        limited.iter().map(|points| best_cut(points, options).map(|cut| cut.p)).collect();
     adjust(&mut firsts.iter_mut().flatten().collect::<Vec<_>>());
     let stands_out = |p: &Option<f64>| p.is_some_and(|p| p < options.alpha);
-    let found = histories.iter().zip(&firsts);
-    found.map(|(points, p)| if stands_out(p) { of_history(points, options) } else { Vec::new() }).collect()
+    let found = histories.iter().zip(&limited).zip(&firsts);
+    found
+        .map(|((points, limited), p)| if stands_out(p) { of_history(points, limited, options) } else { Vec::new() })
+        .collect()
 }
 
-fn of_history(points: &[Moments], options: &Options) -> Vec<Change> {
+/// The points with all values inside of Tukey's outer fences: three interquartile ranges beyond the quartiles of the
+/// history. Nothing is limited if the quartiles are equal.
+fn limited(points: &[Vec<f64>]) -> Vec<Moments> {
+    let mut values = points.concat();
+    values.sort_by(f64::total_cmp);
+    let quartile = |number: usize| values.get(values.len() * number / 4).copied().unwrap_or_default();
+    let (low, high) = (quartile(1), quartile(3));
+    let reach = 3.0 * (high - low);
+    let limit = |value: &f64| if reach > 0.0 { value.clamp(low - reach, high + reach) } else { *value };
+    points.iter().map(|runs| Moments::of(&runs.iter().map(limit).collect::<Vec<_>>())).collect()
+}
+
+fn of_history(points: &[Vec<f64>], limited: &[Moments], options: &Options) -> Vec<Change> {
+    let points: Vec<Moments> = points.iter().map(|runs| Moments::of(runs)).collect();
     let mut cuts = Vec::new();
-    cut(points, 0, options, &mut cuts);
+    cut(limited, 0, options, &mut cuts);
     cuts.sort_by_key(|cut| cut.at);
     let edges: Vec<usize> = [0].into_iter().chain(cuts.iter().map(|cut| cut.at)).chain([points.len()]).collect();
     let side = |number: usize| sum(points.get(edges[number]..edges[number + 1]).unwrap_or_default());
@@ -141,6 +156,25 @@ mod tests {
         assert_eq!(found.iter().map(|change| change.at).collect::<Vec<_>>(), [10, 16]);
         assert!((found[0].change - 0.2).abs() < 0.03 && (found[1].change + 0.25).abs() < 0.03, "{found:?}");
         assert!(found.iter().all(|change| change.p < 1e-6 && change.margin < 0.03), "{found:?}");
+    }
+
+    #[test]
+    fn a_few_outlying_runs_do_not_hide_a_change() {
+        let means: Vec<f64> = [100.0; 5].into_iter().chain([130.0; 5]).collect();
+        let mut history = history(&means, 4, 0.03, 7);
+        history[9].extend([330.0, 560.0]);
+        let found = changes(&[history], &Options::default());
+        let [found] = found[0].as_slice() else { panic!("one change, not {found:?}") };
+        assert_eq!(found.at, 5);
+        assert!((found.after - 158.6).abs() < 3.0, "the mean of all runs, not {}", found.after);
+    }
+
+    #[test]
+    fn a_change_of_the_last_point_is_found() {
+        let means: Vec<f64> = [100.0; 19].into_iter().chain([200.0]).collect();
+        let found = changes(&[history(&means, 4, 0.01, 5)], &Options::default());
+        let [found] = found[0].as_slice() else { panic!("one change, not {found:?}") };
+        assert!(found.at == 19 && (found.change - 1.0).abs() < 0.05, "{found:?}");
     }
 
     #[test]
