@@ -15,6 +15,7 @@ mod help;
 mod make_big;
 #[cfg(test)]
 mod manifests;
+mod msrv;
 mod native;
 mod needs;
 mod page;
@@ -42,6 +43,7 @@ struct Subcommand {
 static SUBCOMMANDS: &[&Subcommand] = &[
     &test::SUBCOMMAND,
     &builds::SUBCOMMAND,
+    &msrv::SUBCOMMAND,
     &conformance::SUBCOMMAND,
     &bless::SUBCOMMAND,
     &coverage::SUBCOMMAND,
