@@ -23,7 +23,7 @@ the first time and adds LLVM's tools to the toolchain. Builds are kept in target
 static LLVM_COV: Tool = Tool { name: "cargo-llvm-cov", version: "0.9.1", features: None };
 
 /// Everything below the consumers: no crate here needs the query engine.
-const PACKAGES: &[&str] = &[
+pub(crate) const PACKAGES: &[&str] = &[
     "traceloom-core",
     "traceloom-cnanolog",
     "traceloom-easyprofiler",

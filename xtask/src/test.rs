@@ -3,14 +3,14 @@
 use std::time::Instant;
 
 use crate::{
-    Outcome, Subcommand, fuzz_smoke, needs, page,
+    Outcome, Subcommand, coverage, fuzz_smoke, needs, page,
     process::{cargo, run as run_command, seconds, succeeds, target_folder, workspace},
     wheel,
 };
 
 pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
     name: "test",
-    arguments: "[--all | --python | --page | --cluster | --recorder]",
+    arguments: "[--all | --portable | --python | --page | --cluster | --recorder]",
     help: "\
 Runs all the tests, and installs what they need.
 
@@ -18,6 +18,8 @@ Needs a Rust toolchain. Everything else that a step needs is installed with apt-
 root; otherwise the step is skipped with a message. With CI=true, a skipped step is a failure.
 cargo-nextest is used if it is installed. The first step that fails ends the run.
 
+--portable runs only the tests of the crates from core to export, which need nothing but Rust, on any
+system.
 --python, --page, --cluster and --recorder run only one slow step, with a separate build:
   --python   the Python package on every CPython of this machine, as `cargo xtask wheel` does
   --page     the page without a server, built for WebAssembly and tested in a browser
@@ -41,6 +43,9 @@ static STEPS: &[Step] = &[
     Step { name: "fuzz-smoke", run: || fuzz_smoke::smoke(&fuzz_smoke::Plan::default()) },
 ];
 
+/// A part of the first step, for systems without the tools that the others need.
+static PORTABLE: Step = Step { name: "portable-tests", run: portable_tests };
+
 /// Steps with a separate, slow build, and their arguments.
 static SLOW_STEPS: &[(&str, Step)] = &[
     ("--python", Step { name: "python-package", run: wheel::check }),
@@ -53,6 +58,7 @@ fn run(arguments: &[String]) -> Outcome {
     let slow = || SLOW_STEPS.iter().map(|(_, step)| step);
     let steps: Vec<&Step> = match arguments {
         [] => STEPS.iter().collect(),
+        [portable] if portable == "--portable" => vec![&PORTABLE],
         [all] if all == "--all" => STEPS.iter().chain(slow()).collect(),
         [one] => SLOW_STEPS.iter().filter(|(argument, _)| argument == one).map(|(_, step)| step).collect(),
         _ => Vec::new(),
@@ -95,6 +101,11 @@ fn rust_tests() -> Outcome {
         return run_command(cargo(&["nextest", "run"]).args(workspace()));
     }
     run_command(cargo(&["test", "--lib", "--bins", "--tests", "--examples"]).args(workspace()))
+}
+
+fn portable_tests() -> Outcome {
+    let mut command = cargo(&["test", "--locked", "--lib", "--tests"]);
+    run_command(command.args(coverage::PACKAGES.iter().flat_map(|name| ["--package", name])))
 }
 
 /// In the build of all tests, which has the complete program.
