@@ -17,7 +17,7 @@ use std::{
 
 use crate::{
     Outcome, Subcommand, files,
-    process::{cargo, output_of, root, run as run_command, seconds, target_folder},
+    process::{cargo, output_of, remaps, root, run as run_command, seconds, target_folder},
     wheel,
 };
 
@@ -30,7 +30,7 @@ Builds the files of a release in target/artifacts, and tests each of them.
 PART is archive, deb, crates, sbom or wheel (default: all). SHA256SUMS lists the files. The program is
 built with the profile dist, statically with musl if that target is installed (`rustup target add
 x86_64-unknown-linux-musl`, Debian package musl-tools), otherwise for this machine; that takes about an
-hour of CPU time.
+hour of CPU time. Archive and package include the page of `cargo xtask page`, which needs node and npm.
 
 --program uses an already built program. --target selects the target. Archive and package are tested in
 a folder that contains nothing else except, if the program needs it, the C library; with --root, in a
@@ -150,10 +150,7 @@ impl Release {
 
     /// Removes paths of this machine from the output of the command.
     fn reproducible<'a>(&self, command: &'a mut Command) -> &'a mut Command {
-        let home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".cargo")));
-        let home = home.unwrap_or_default();
-        let remap = |from: &Path, to: &str| format!("{}={to}", from.display());
-        let (workspace, registry) = (remap(&root(), "."), remap(&home, "/cargo"));
+        let [workspace, registry] = remaps();
         let rust = format!("--remap-path-prefix\x1f{workspace}\x1f--remap-path-prefix\x1f{registry}");
         let c = format!("-ffile-prefix-map={workspace} -ffile-prefix-map={registry}");
         command.env("CARGO_ENCODED_RUSTFLAGS", rust).env("CFLAGS", c);

@@ -9,7 +9,7 @@ use std::{
 
 use crate::{
     Outcome, Subcommand, files,
-    process::{cargo, output_of, root, run as run_command, seconds, succeeds, target_folder},
+    process::{cargo, output_of, remaps, root, run as run_command, seconds, succeeds, target_folder},
 };
 
 pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
@@ -27,13 +27,19 @@ target/page-build to build it with the standard library. A page of more than 2 M
 
 const TARGET: &str = "wasm32-unknown-unknown";
 /// The single-file page, which the program looks for.
-const WHOLE: &str = "traceloom-page.html";
+pub(crate) const WHOLE: &str = "traceloom-page.html";
 
 fn run(arguments: &[String]) -> Outcome {
     if let Some(argument) = arguments.first() {
         return Err(format!("page accepts no arguments, but got {argument}"));
     }
     build()
+}
+
+/// Builds everything for a release; returns the single-file page.
+pub(crate) fn release() -> Outcome<PathBuf> {
+    build()?;
+    Ok(target_folder().join("page").join(WHOLE))
 }
 
 /// Builds everything.
@@ -61,8 +67,11 @@ fn router(work: &Path) -> Outcome<PathBuf> {
     let mut build = cargo(&["build", "--locked", "--package", "traceloom-viewer-wasm", "--profile", "page"]);
     build.args(["--target", TARGET, "--target-dir"]).arg(work);
     // A stack for deep call trees, 1 GiB of memory in total, and only instructions that every browser supports.
-    let flags = "-Clink-arg=-zstack-size=4194304 -Clink-arg=--max-memory=1073741824 -Ctarget-feature=+simd128";
-    build.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", flags);
+    let flags = ["-Clink-arg=-zstack-size=4194304", "-Clink-arg=--max-memory=1073741824", "-Ctarget-feature=+simd128"];
+    // Messages of panics name source files; the page is shipped without the paths of this machine.
+    let remaps = remaps().map(|remap| format!("--remap-path-prefix={remap}"));
+    let flags: Vec<&str> = flags.into_iter().chain(remaps.iter().map(String::as_str)).collect();
+    build.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"));
     if !has_target() {
         let tools = Tools::unpacked(&work.join("toolchain"))?;
         // Without backtraces.

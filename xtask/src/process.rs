@@ -23,6 +23,13 @@ pub(crate) fn target_folder() -> PathBuf {
     root().join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
 
+/// Paths of this machine that must not be in files that are shipped, as the arguments of `--remap-path-prefix`.
+pub(crate) fn remaps() -> [String; 2] {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".cargo")));
+    let remap = |from: &Path, to: &str| format!("{}={to}", from.display());
+    [remap(&root(), "."), remap(&home.unwrap_or_default(), "/cargo")]
+}
+
 /// The cargo that runs this, in the root of the workspace.
 pub(crate) fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));

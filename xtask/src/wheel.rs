@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    Outcome, Subcommand, files,
+    Outcome, Subcommand, files, page,
     process::{cargo, root, run as run_command, succeeds, target_folder},
 };
 
@@ -19,7 +19,7 @@ Builds the Python package as a wheel and runs its tests on every CPython from 3.
 
 The wheel contains the program and the library that records allocations. They are built quickly and
 without SQL; with --sql, the module includes SQL, and with --release, they are built as for a release,
-which takes long. --program uses an already built program. Pythons are searched on the path and in
+with the page for `traceloom report --interactive`, which takes long. --program uses an already built program. Pythons are searched on the path and in
 pyenv. Each gets an environment in target/python, with the packages of python/requirements-test.txt.
 The wheel is written to target/python/wheels. Further arguments are passed to pytest.",
     run,
@@ -133,15 +133,21 @@ fn carry(options: &Options) -> Outcome {
     if options.program.is_none() {
         command.args(["--package", "traceloom-cli"]);
     }
-    if !options.is_release {
-        command.arg("--no-default-features");
+    match (options.is_release, &options.program) {
+        (false, _) => drop(command.arg("--no-default-features")),
+        // As in the other files of a release.
+        (true, None) => drop(command.args(["--features", "traceloom-cli/remote"])),
+        (true, Some(_)) => {}
     }
     run_command(command.arg("--target-dir").arg(folder()))?;
     let built = folder().join(options.profile());
     let program = options.program.clone().unwrap_or_else(|| built.join("traceloom"));
     files::remove_folder(&data())?;
     files::copy(&program, &data().join("scripts/traceloom"))?;
-    // The program finds the library there.
+    // The program finds the library and the page there.
+    if options.is_release {
+        files::copy(&page::release()?, &data().join("data/share/traceloom").join(page::WHOLE))?;
+    }
     files::copy(&built.join(LIBRARY), &data().join("data/lib/traceloom").join(LIBRARY))
 }
 

@@ -1,10 +1,10 @@
-//! The installed files under a prefix: program, manual pages, completions, libraries, headers.
+//! The installed files under a prefix: program, manual pages, completions, the page, libraries, headers.
 
 use std::{path::Path, process::Command};
 
 use super::{PROGRAM, Release};
 use crate::{
-    Outcome, files, native,
+    Outcome, files, native, page,
     process::{gzip, output_of, root, run},
 };
 
@@ -32,6 +32,7 @@ pub(super) fn fill(release: &Release, program: &Path) -> Outcome {
     for verb in verbs(&ask(&["--help"])?) {
         manual(&format!("traceloom-{verb}"), ask(&["man", &verb])?)?;
     }
+    files::copy(&page::release()?, &tree.join("share/traceloom").join(page::WHOLE))?;
     for text in TEXTS {
         files::copy(&root().join(text), &tree.join("share/doc/traceloom").join(text))?;
     }

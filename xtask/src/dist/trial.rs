@@ -19,6 +19,7 @@ pub(super) fn archive(release: &Release, archive: &Path, base: Option<&Path>) ->
     let prefix = place.make("opt")?;
     run(Command::new("tar").args(["-xzf"]).arg(archive).arg("-C").arg(&prefix).arg("--strip-components=1"))?;
     place.demo(&format!("opt/bin/{PROGRAM}"))?;
+    place.reports(&prefix.join("bin").join(PROGRAM))?;
     if prefix.join("lib/pkgconfig").is_dir() && succeeds("pkg-config", &["--version"]) {
         links(&prefix, &place.root)?;
     }
@@ -43,8 +44,25 @@ pub(super) fn deb(release: &Release, package: &Path, base: Option<&Path>) -> Out
         run(command.arg("--install").arg(package))?;
     }
     place.demo("usr/bin/traceloom")?;
+    let missing: Vec<_> = INSTALLED.iter().filter(|name| !place.root.join("usr").join(name).is_file()).collect();
+    if !missing.is_empty() {
+        return Err(format!("{} does not install {missing:?}", package.display()));
+    }
     place.leave(package)
 }
+
+/// Files of the Debian package that no command of the trial needs.
+const INSTALLED: &[&str] = &[
+    "lib/libtraceloom_record_c.so",
+    "lib/traceloom/libtraceloom_alloc.so",
+    "share/bash-completion/completions/traceloom",
+    "share/doc/traceloom/copyright",
+    "share/fish/vendor_completions.d/traceloom.fish",
+    "share/man/man1/traceloom.1.gz",
+    "share/man/man1/traceloom-query.1.gz",
+    "share/traceloom/traceloom-page.html",
+    "share/zsh/vendor-completions/_traceloom",
+];
 
 /// A folder that is used as a root file system.
 struct Place {
@@ -99,6 +117,16 @@ impl Place {
         let sql = "select count(*) as spans from spans";
         println!("{}", output_of(self.command(program).arg("query").args(&samples).arg(sql))?);
         self.opens_urls(program)
+    }
+
+    /// Writes an interactive report, for which the program has to find the page.
+    ///
+    /// Not with this folder as its root: the program finds its own folder through `/proc`.
+    fn reports(&self, program: &Path) -> Outcome {
+        let folder = self.root.join("trial");
+        let mut command = Command::new(program);
+        command.args(["report", "--interactive", "game.prof", "-o", "game.html"]).current_dir(folder);
+        run(command.env_remove("TRACELOOM_PAGE"))
     }
 
     /// Fails if the program was built without the feature `remote`; nobody listens at the URL.
