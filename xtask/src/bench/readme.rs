@@ -6,16 +6,14 @@ use std::{
     process::Command,
 };
 
+use super::table::{self, Table, measure};
 use crate::{
     Outcome,
     files::{self, failed},
-    process::{cargo, output_of, root, run, succeeds, target_folder},
+    process::{output_of, root, run, succeeds, target_folder},
 };
 
-const START: &str = "<!-- speed: `cargo xtask bench --readme` writes this table -->\n";
-const END: &str = "<!-- /speed -->";
-/// Number of runs of each command; the median counts.
-const RUNS: usize = 5;
+pub(super) static TABLE: Table = Table { page: "README.md", name: "speed", command: "cargo xtask bench --readme" };
 /// How often a sample is merged with itself, and the result with itself, to get a large file.
 const COPIES: [usize; 2] = [200, 10];
 
@@ -81,18 +79,7 @@ fn wtf(file: &Path) -> Outcome<Command> {
 
 /// Measures and replaces the table.
 pub(super) fn write(program: Option<&String>) -> Outcome {
-    let program = match program {
-        Some(program) => std::path::absolute(program).map_err(failed(Path::new(program)))?,
-        None => {
-            run(&mut cargo(&["build", "--release", "--package", "traceloom-cli"]))?;
-            target_folder().join("release/traceloom")
-        }
-    };
-    let page = root().join("README.md");
-    let text = files::read_text(&page)?;
-    let (before, rest) = text.split_once(START).ok_or("README.md has no marker for the table")?;
-    let (_, after) = rest.split_once(END).ok_or("README.md has no end marker for the table")?;
-    files::write(&page, format!("{before}{START}\n{}\n{END}{after}", table(&program)?))
+    TABLE.write(&table(&table::program(program)?)?)
 }
 
 fn table(program: &Path) -> Outcome<String> {
@@ -140,40 +127,4 @@ fn enlarge(program: &Path, folder: &Path, sample: &str) -> Outcome<PathBuf> {
         source = merged;
     }
     Ok(large)
-}
-
-/// CPU seconds of a command and its children.
-fn measure(command: &mut Command) -> Outcome<f64> {
-    let mut times = Vec::new();
-    for _ in 0..RUNS {
-        let mut timed = Command::new("bash");
-        timed.args(["-c", "TIMEFORMAT='%U %S'; { time \"$@\" >/dev/null 2>&1; } 2>&1", "time"]);
-        timed.arg(command.get_program()).args(command.get_args());
-        times.push(seconds(&output_of(&mut timed)?)?);
-    }
-    times.sort_by(f64::total_cmp);
-    Ok(times[RUNS / 2])
-}
-
-/// The sum of the numbers that the shell prints.
-fn seconds(printed: &str) -> Outcome<f64> {
-    let numbers: Result<Vec<f64>, _> = printed.split_whitespace().map(str::parse).collect();
-    Ok(numbers.map_err(|error| format!("the shell measured `{}`: {error}", printed.trim()))?.iter().sum())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn user_and_system_time_are_added() {
-        assert_eq!(seconds("0.25 0.50\n"), Ok(0.75));
-        assert!(seconds("command not found").is_err());
-    }
-
-    #[test]
-    fn the_readme_has_a_place_for_the_table() {
-        let text = files::read_text(&root().join("README.md")).expect("README.md is text");
-        assert!(text.split_once(START).is_some_and(|(_, rest)| rest.contains(END)));
-    }
 }
