@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{links, prose};
-use crate::{files, process::root};
+use crate::{files, find, process::root};
 
 /// All pages of the repository that people read.
 pub(super) fn pages() -> Vec<PathBuf> {
@@ -91,6 +91,44 @@ fn the_reference_of_the_verbs_is_what_the_program_prints() {
         files::write(&place, &page).expect("the page is written");
     }
     assert!(read(&place) == page, "docs/reference/verbs.md is not fresh: cargo xtask bless -p xtask");
+}
+
+/// The words after each occurrence of a command, to the end of its line or code.
+fn arguments<'t>(text: &'t str, command: &str) -> Vec<Vec<&'t str>> {
+    let rests = text.match_indices(command).map(|(at, _)| &text[at + command.len()..]);
+    let lines = rests.filter_map(|rest| rest.split(['`', '\n', '#', ',', ';', '"']).next());
+    lines.map(|line| line.split_whitespace().collect()).collect()
+}
+
+#[test]
+fn commands_of_cargo_exist() {
+    let mut paths = pages();
+    paths.extend(files::walk(&root().join(".github")).expect("a folder of the repository"));
+    paths.push(root().join(".ci/run"));
+    let packages = read(&root().join("Cargo.lock"));
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for path in paths {
+        let text = read(&path);
+        for words in arguments(&text, "cargo xtask ") {
+            let Some((name, rest)) = words.split_first() else { continue };
+            // `bless` and `wheel` pass other options on.
+            let is_known = find(name).is_ok_and(|it| {
+                let help = format!("{} {}", it.arguments, it.help);
+                matches!(*name, "bless" | "wheel")
+                    || rest.iter().all(|word| !word.starts_with("--") || help.contains(word))
+            });
+            wrong.extend((!is_known).then(|| format!("{}: cargo xtask {}", path.display(), words.join(" "))));
+            count += 1;
+        }
+        for words in [arguments(&text, " -p "), arguments(&text, " --package ")].concat() {
+            let Some(package) = words.first().filter(|word| word.starts_with("traceloom")) else { continue };
+            let is_known = packages.contains(&format!("name = \"{package}\"\n"));
+            wrong.extend((!is_known).then(|| format!("{}: package {package}", path.display())));
+            count += 1;
+        }
+    }
+    assert!(wrong.is_empty(), "these commands do not exist:\n{}", wrong.join("\n"));
+    assert!(count > 60, "{count}");
 }
 
 #[test]
