@@ -19,8 +19,9 @@ warnings are errors. The library must not depend on packages for a command line 
 program without the feature remote not on a TLS stack.
 With WORD, checks only builds whose command contains one of the words.
 
-With --measure, the format crates and the library are instead built from scratch, in a folder that
-is deleted afterwards, and their build times are printed next to their limits.",
+With --measure, the format crates, the library, and the program as the README installs it are instead
+built from scratch, in a folder that is deleted afterwards, and their build times are printed next to
+their limits.",
     run,
 };
 
@@ -42,6 +43,8 @@ const TLS: &[&str] = &["native-tls", "openssl", "rustls"];
 const FORMAT_SECONDS: u64 = 15;
 /// Max build time of the library with all formats and tables on two processors, in seconds.
 const LIBRARY_SECONDS: u64 = 90;
+/// Max build times of the program with and without SQL on two processors, in seconds; README.md states them in minutes.
+const PROGRAM_SECONDS: [u64; 2] = [600, 180];
 
 /// All builds: the workspace, then the others, fastest first.
 fn builds() -> Outcome<Vec<Command>> {
@@ -128,18 +131,22 @@ fn found<'t>(tree: &'t str, list: &[&str]) -> Option<&'t str> {
 /// Builds from scratch and compares the build times with their limits.
 fn measure() -> Outcome {
     let folder = root().join("target/measure");
-    let build = |package: &str, limit: u64| -> Outcome {
+    let build = |package: &str, arguments: &[&str], limit: u64| -> Outcome {
         files::remove_folder(&folder)?;
         let mut command = cargo(&["build", "--quiet", "--locked", "--package", package]);
+        command.args(arguments);
         let started = Instant::now();
         run_command(command.arg("--target-dir").arg(&folder))?;
-        eprintln!("xtask: {package} from scratch: {}, should be {limit} s at most", seconds(started));
+        let built = [&[package], arguments].concat().join(" ");
+        eprintln!("xtask: {built} from scratch: {}, should be {limit} s at most", seconds(started));
         Ok(())
     };
     for package in format_packages()? {
-        build(&package, FORMAT_SECONDS)?;
+        build(&package, &[], FORMAT_SECONDS)?;
     }
-    build("traceloom", LIBRARY_SECONDS)?;
+    build("traceloom", &[], LIBRARY_SECONDS)?;
+    build("traceloom-cli", &["--release"], PROGRAM_SECONDS[0])?;
+    build("traceloom-cli", &["--release", "--no-default-features"], PROGRAM_SECONDS[1])?;
     files::remove_folder(&folder)
 }
 

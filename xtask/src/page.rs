@@ -167,7 +167,9 @@ fn pack(bound: &Path, page: &Path) -> Outcome {
     let web = root().join("crates/viewer/web");
     if !web.join("node_modules/vite").is_dir() {
         let install = ["install", "--no-save", "--loglevel=error", "--ignore-scripts", "--no-audit", "--no-fund"];
-        run_command(Command::new("npm").args(install).current_dir(&web))?;
+        // Windows starts only programs by this name, not scripts.
+        let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
+        run_command(Command::new(npm).args(install).current_dir(&web))?;
     }
     let mut node = Command::new("node");
     node.arg("page.mjs").arg(bound.join("engine.js")).arg(bound.join("engine_bg.wasm")).arg(page);
