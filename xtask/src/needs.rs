@@ -81,6 +81,7 @@ static NEEDS: &[Need] = &[
         needed_by: &[],
         used_by: &["rust-tests"],
     },
+    Need { what: "jq", probe: &["jq", "--version"], package: "jq", needed_by: &[], used_by: &["rust-tests"] },
     Need {
         what: "git",
         probe: &["/usr/bin/git", "--version"],
