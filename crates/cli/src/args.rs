@@ -33,7 +33,7 @@ Aliases:
 
 Exit codes:
   0  no problems
-  1  severe problems, missing data, an unsupported file, no match, or an exceeded threshold
+  1  errors found by `check`, missing data, a refused file, no match, or an exceeded threshold
   2  usage or I/O error
 
 Examples:

@@ -289,7 +289,7 @@ pub(crate) fn write_silently<T>(
     let in_file = |error: io::Error| Error::from(error).in_file(path);
     let folder = crate::staged::folder(path);
     if !folder.is_dir() {
-        return Err(Error::from(io::Error::new(io::ErrorKind::NotFound, "no such directory")).in_file(folder));
+        return Err(Error::from(io::Error::new(io::ErrorKind::NotFound, "no such folder")).in_file(folder));
     }
     // A device or a pipe cannot be replaced, only written to.
     if fs::metadata(path).is_ok_and(|kind| !kind.is_file()) {

@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &args::Query) -> Result<Outcome> {
 fn reach(cluster: &str) -> Result<()> {
     let address = cluster.split_once("://").map_or(cluster, |(_, address)| address).trim_end_matches('/');
     let failed = |error: io::Error| {
-        let text = format!("{cluster}: no scheduler answers: {error}");
+        let text = format!("{cluster}: cannot reach the scheduler: {error}");
         Error::from(io::Error::new(error.kind(), text))
     };
     TcpStream::connect(address).map(drop).map_err(failed)

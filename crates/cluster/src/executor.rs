@@ -21,7 +21,7 @@ pub(crate) async fn run(arguments: &args::Executor) -> Result<()> {
     let temporary = tempfile::Builder::new().prefix("traceloom-executor-").tempdir()?;
     let work_folder = arguments.work_folder.as_deref().unwrap_or(temporary.path());
     let work_folder = work_folder.to_str().ok_or_else(|| {
-        BallistaError::Configuration(format!("{} is not a name that the engine takes", work_folder.display()))
+        BallistaError::Configuration(format!("invalid work folder {}: the path must be UTF-8", work_folder.display()))
     })?;
     let folder = work_folder.to_owned();
     let config = ExecutorProcessConfig {

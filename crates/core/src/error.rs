@@ -165,7 +165,7 @@ impl fmt::Display for ErrorKind {
             Self::Internal(message) => write!(f, "a bug in Traceloom: {message}"),
             Self::Refused(finding) => write!(f, "{} [{}]", finding.message(), finding.rule.code),
             Self::Limit { what, wanted, limit } => {
-                write!(f, "too much {what}: {wanted} wanted, the limit is {limit}")
+                write!(f, "over the limit for {what}: {wanted}, at most {limit}")
             }
         }
     }

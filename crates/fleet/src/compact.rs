@@ -25,7 +25,7 @@ const AT_A_TIME: usize = 256;
 /// Merges the small files of each table and partition of a store; gives how many files went.
 pub fn compact(store: &Path) -> Result<usize> {
     let (writing, manifest) = Writing::begin(store)?;
-    let none = || Error::usage("is not a fleet store").in_file(store);
+    let none = || Error::usage("not a fleet store").in_file(store);
     let mut manifest = manifest.ok_or_else(none)?;
     merge(&writing, store, &mut manifest, 2)
 }

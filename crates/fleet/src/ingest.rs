@@ -141,7 +141,7 @@ fn manifest_for(writing: &Writing, manifest: Option<Manifest>, options: &Options
     };
     match columns.find(|column| !manifest.partitions.iter().any(|known| known == column)) {
         Some(column) => Err(Error::usage(format!(
-            "is partitioned by {}; it cannot take `{column}` as well",
+            "the store is partitioned by {}; a column `{column}` cannot be added later",
             manifest.partitions.join(", ")
         ))),
         None => Ok(manifest),
@@ -248,7 +248,7 @@ impl Work<'_> {
         next.next_run = next
             .next_run
             .checked_add(1)
-            .ok_or_else(|| Error::unrecognized("has no number left for new files").in_file(self.store))?;
+            .ok_or_else(|| Error::unrecognized("the store has run out of file numbers").in_file(self.store))?;
         self.writing.commit(&next)?;
         (self.manifest, self.pending_bytes, self.committed) = (next, 0, Instant::now());
         // Many partitions make many files: most of the time is for reading.
@@ -282,7 +282,7 @@ fn in_order(
             });
         }
         let mut answers = VecDeque::new();
-        let lost = || Error::internal("a file was given up");
+        let lost = || Error::internal("a reader thread ended early");
         for number in 0..found.len() {
             let (answer, coming) = mpsc::sync_channel(1);
             jobs.send((number, answer)).map_err(|_| lost())?;

@@ -77,6 +77,6 @@ pub(crate) fn sums(trace_id: u64, names: &[NameFigures]) -> Result<RecordBatch> 
 }
 
 fn batch(table: FleetTable, columns: Vec<ArrayRef>) -> Result<RecordBatch> {
-    let wrong = |error| Error::internal(format!("rows of {} cannot be made: {error}", table.name()));
+    let wrong = |error| Error::internal(format!("cannot build rows of {}: {error}", table.name()));
     RecordBatch::try_new(table.schema(), columns).map_err(wrong)
 }

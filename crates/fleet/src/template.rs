@@ -33,7 +33,7 @@ impl Template {
                 special.trim_start_matches('{').split_once('}').ok_or_else(|| wrong("`{` is not closed"))?;
             check_column(column)?;
             if columns.iter().any(|known| known == column) {
-                return Err(wrong(&format!("{{{column}}} is in it twice")));
+                return Err(wrong(&format!("{{{column}}} occurs twice")));
             }
             pattern.push_str(&format!("(?P<{column}>[^/]+?)"));
             columns.push(column.to_owned());
@@ -74,12 +74,10 @@ pub(crate) fn day(text: &str) -> String {
 pub(crate) fn check_column(name: &str) -> Result<()> {
     let is_plain = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
     if !is_plain || !name.starts_with(|first: char| first.is_ascii_lowercase()) {
-        return Err(Error::usage(format!(
-            "`{name}` is not a name of a column; use lower-case letters, digits and `_`"
-        )));
+        return Err(Error::usage(format!("invalid column name `{name}`; use lowercase letters, digits and `_`")));
     }
     match FleetTable::all().find(|table| table.schema().index_of(name).is_ok()) {
-        Some(table) => Err(Error::usage(format!("the table {} has a column `{name}` already", table.name()))),
+        Some(table) => Err(Error::usage(format!("the table {} already has a column `{name}`", table.name()))),
         None => Ok(()),
     }
 }

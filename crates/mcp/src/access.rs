@@ -24,7 +24,7 @@ impl Access {
         let resolve = |path: &PathBuf| fs::canonicalize(path).map_err(|error| Error::from(error).in_file(path));
         let writable: Vec<PathBuf> = folders.iter().map(resolve).collect::<Result<_>>()?;
         if let Some(file) = writable.iter().find(|path| !path.is_dir()) {
-            return Err(Error::usage("is not a folder; --allow accepts only folders").in_file(file));
+            return Err(Error::usage("not a folder; --allow accepts only folders").in_file(file));
         }
         let named: Vec<PathBuf> = files.iter().map(resolve).collect::<Result<_>>()?;
         Ok(Self { readable: named.into_iter().chain(writable.clone()).collect(), writable, roots: Mutex::default() })
@@ -55,7 +55,7 @@ impl Access {
                        file or with --allow FOLDER";
         let found = found.ok_or_else(|| Error::usage(refusal).in_file(path))?;
         if !found.is_file() {
-            return Err(Error::usage("is not a file").in_file(path));
+            return Err(Error::usage("not a file").in_file(path));
         }
         Ok(found)
     }
@@ -63,13 +63,13 @@ impl Access {
     /// The resolved path of a new file that may be written.
     pub(crate) fn writable(&self, path: &Path) -> Result<PathBuf> {
         let refuse = |reason: &str| Error::usage(reason.to_owned()).in_file(path);
-        let Some(name) = path.file_name() else { return Err(refuse("has no file name")) };
+        let Some(name) = path.file_name() else { return Err(refuse("the path has no file name")) };
         let folder = path.parent().unwrap_or(Path::new(""));
         let folders = self.writable.iter().map(|allowed| allowed.join(folder));
         let resolved = folders.filter_map(|place| fs::canonicalize(place).ok());
         let is_below = |place: &PathBuf| self.writable.iter().any(|allowed| place.starts_with(allowed));
         let Some(folder) = resolved.into_iter().find(is_below) else {
-            return Err(refuse("is not in a folder that this server may write to; start it with --allow FOLDER"));
+            return Err(refuse("not in a folder that this server may write to; start it with --allow FOLDER"));
         };
         let place = folder.join(name);
         match fs::symlink_metadata(&place) {

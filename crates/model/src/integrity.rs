@@ -88,7 +88,7 @@ impl Integrity {
         let ids = batch.column(1).as_primitive::<Int64Type>().values();
         for (trace, id) in traces.iter().zip(ids) {
             if !self.ids.entry((table, *trace)).or_default().insert(*id) {
-                self.problems.push(format!("{} {id} comes twice", table.name()));
+                self.problems.push(format!("{} {id} occurs twice", table.name()));
             }
         }
         for (number, column) in table.columns().iter().enumerate().filter(|(_, column)| column.target.is_some()) {

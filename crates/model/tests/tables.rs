@@ -149,7 +149,7 @@ fn the_integrity_check_sees_what_does_not_fit_together() {
     let found = verdict(&good);
     assert_eq!((found.problems.len(), found.overlaps.len()), (0, 0), "{found:?}");
     let bad: [(&str, [Span<'_>; 2]); 5] = [
-        ("comes twice", [span(1, None, "a"), span(1, None, "b")]),
+        ("occurs twice", [span(1, None, "a"), span(1, None, "b")]),
         ("is not in spans", [span(0, None, "a"), Span { depth: 0, ..span(1, Some(9), "b") }]),
         ("is not in threads", [span(0, None, "a"), Span { thread_id: 4, ..span(1, None, "b") }]),
         ("has depth 3", [span(0, None, "a"), Span { depth: 3, ..span(1, Some(0), "b") }]),

@@ -14,7 +14,7 @@ pub const FRAMES_AND_RANGES: &str = "frames and ranges of time";
 /// A loss: the output cannot count that far.
 pub const TOO_FAR: &str = "times too far away";
 /// A loss: [`crate::Nest`] has no lane left.
-pub const TOO_MANY_OVERLAP: &str = "ends of spans of which too many overlap";
+pub const TOO_MANY_OVERLAP: &str = "ends of spans beyond the limit of overlapping spans";
 
 /// Spans of a thread that nest among themselves.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]

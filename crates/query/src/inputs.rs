@@ -61,7 +61,7 @@ fn at_url(path: &Path, url: &url::Url) -> Result<Vec<Input>> {
     }
     let wrong = |error: glob::PatternError| Error::usage(format!("invalid pattern `{name}`: {}", error.msg));
     let (pattern, folder) = (glob::Pattern::new(&name).map_err(wrong)?, url.join("./"));
-    let folder = folder.map_err(|_| Error::usage("is not a valid URL").in_file(path))?;
+    let folder = folder.map_err(|_| Error::usage("invalid URL").in_file(path))?;
     let is_match = |path: &PathBuf| path.file_name().is_some_and(|name| pattern.matches(&name.to_string_lossy()));
     let paths: Vec<_> = crate::remote::list(&folder)?.into_iter().filter(is_match).collect();
     match paths.is_empty() {

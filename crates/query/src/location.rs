@@ -45,7 +45,7 @@ pub(crate) enum Place {
 impl Place {
     pub(crate) fn of(path: &Path) -> Result<Self> {
         let Some(text) = path.to_str().filter(|_| is_url(path)) else { return Ok(Self::Local(path.to_owned())) };
-        let wrong = || Error::usage("is not a valid URL").in_file(path);
+        let wrong = || Error::usage("invalid URL").in_file(path);
         let url = Url::parse(text).map_err(|_| wrong())?;
         match url.scheme() {
             "file" => url.to_file_path().map(Self::Local).map_err(|()| wrong()),

@@ -57,7 +57,7 @@ pub(crate) fn list(folder: &Url) -> Result<Vec<PathBuf>> {
 }
 
 fn key(url: &Url) -> Result<Key> {
-    Key::from_url_path(url.path()).map_err(|_| Error::usage("is not a valid object name").in_file(url.as_str()))
+    Key::from_url_path(url.path()).map_err(|_| Error::usage("invalid object name").in_file(url.as_str()))
 }
 
 /// Bytes of the first read, and of a read that does not continue the previous one.

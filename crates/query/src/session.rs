@@ -181,7 +181,7 @@ impl Session {
                     return Self::of_fleet(&fleet, options);
                 }
                 Input::Fleet(fleet) => {
-                    let message = "is a fleet store, which cannot be queried together with other inputs; add traces to it with `traceloom ingest`";
+                    let message = "a fleet store cannot be queried together with other inputs; add traces to it with `traceloom ingest`";
                     return Err(Error::usage(message).in_file(fleet.path()));
                 }
                 Input::Store(store) => stores.push(store),

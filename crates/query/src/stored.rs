@@ -93,10 +93,10 @@ fn damage_of(path: &Path, expected: Option<u64>) -> Result<Option<String>, Error
     let source = location::source(path, &Limits::default()).map_err(|error| error.in_file(path))?;
     let bytes = source.len()?;
     if let Some(expected) = expected.filter(|expected| *expected != bytes) {
-        return Ok(Some(format!("has {bytes} bytes, but the manifest of the store says {expected}")));
+        return Ok(Some(format!("the file has {bytes} bytes, but the manifest of the store says {expected}")));
     }
     let mut ends = [[0; 4]; 2];
     source.read_full(0, &mut ends[0])?;
     source.read_full(bytes.saturating_sub(4), &mut ends[1])?;
-    Ok(ends.iter().any(|end| end != MAGIC).then(|| "is not a Parquet file, or is damaged".to_owned()))
+    Ok(ends.iter().any(|end| end != MAGIC).then(|| "not a Parquet file, or damaged".to_owned()))
 }

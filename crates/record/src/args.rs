@@ -22,7 +22,7 @@ pub enum Class {
 
 /// A type that can be logged.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be logged as it is",
+    message = "`{Self}` cannot be logged directly",
     note = "numbers, bool, char, strings, byte slices and raw pointers can; call `to_string()` on others"
 )]
 pub trait Arg {

@@ -25,8 +25,10 @@ pub(crate) async fn answer(
     let (Parts { method, uri, headers, .. }, body) = asked.into_parts();
     let body = match timeout(PATIENCE, to_bytes(body, MAX_BODY)).await {
         Ok(Ok(body)) => body,
-        Ok(Err(_)) => return refused(StatusCode::PAYLOAD_TOO_LARGE, format!("a query has at most {MAX_BODY} bytes")),
-        Err(_) => return refused(StatusCode::REQUEST_TIMEOUT, "the rest of the query did not come"),
+        Ok(Err(_)) => {
+            return refused(StatusCode::PAYLOAD_TOO_LARGE, format!("the query is larger than {} MiB", MAX_BODY >> 20));
+        }
+        Err(_) => return refused(StatusCode::REQUEST_TIMEOUT, "timed out while receiving the query"),
     };
     let request = Request { method: method.as_str(), path: &path, query: uri.query().unwrap_or_default(), body: &body };
     let router = match served.router(&headers).await {

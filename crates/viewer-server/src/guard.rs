@@ -77,9 +77,8 @@ impl Guard {
         };
         match ticket.take_if(is_known) {
             Some(_) => Redirect::to(&guard.page()).into_response(),
-            None => {
-                (StatusCode::GONE, "This address works only once: open the one that traceloom printed.").into_response()
-            }
+            None => (StatusCode::GONE, "This link works only once. Open the address that traceloom printed.")
+                .into_response(),
         }
     }
 
@@ -99,7 +98,7 @@ impl Guard {
         if guard.is_token_known(request.headers()) {
             return next.run(request).await;
         }
-        let reason = "The address lacks the token of this run: open the one that traceloom printed.";
+        let reason = "This address has no token, or an old one. Open the address that traceloom printed.";
         (StatusCode::UNAUTHORIZED, reason).into_response()
     }
 

@@ -89,7 +89,7 @@ impl Session {
 
     /// Shows a new file.
     fn show(&mut self) -> Result<Shown> {
-        let Some(viewer) = self.viewer.upgrade() else { return Err(Error::internal("nobody looks any more")) };
+        let Some(viewer) = self.viewer.upgrade() else { return Err(Error::internal("the viewer was closed")) };
         loop {
             self.files += 1;
             let path = numbered(&self.output, self.files);
@@ -107,15 +107,15 @@ impl Session {
         loop {
             let reason = match save(connection, &mut shown, &mut self.dropped) {
                 Ok(End::Closed) => "the program has ended; waiting until it starts again".to_owned(),
-                Ok(End::Lost(error)) => format!("disconnected ({error}); connecting again"),
-                Err(error) => return shown.watching.ended(&format!("cannot save what comes: {error}")),
+                Ok(End::Lost(error)) => format!("disconnected ({error}); reconnecting"),
+                Err(error) => return shown.watching.ended(&format!("cannot save the received data: {error}")),
             };
             shown.watching.ended(&reason);
             let Some(found) = self.find() else { return };
             let past = shown.watching;
             shown = match self.show() {
                 Ok(shown) => shown,
-                Err(error) => return past.ended(&format!("cannot save what comes: {error}")),
+                Err(error) => return past.ended(&format!("cannot save the received data: {error}")),
             };
             past.passed();
             connection = found;

@@ -88,7 +88,7 @@ impl Served {
                 close(&new.router);
                 return Err(viewer::Response::refused(
                     503,
-                    "four traces of the store are open; close one of their tabs",
+                    "four traces of the store are already open; close one of their tabs",
                 ));
             };
             close(&opened.swap_remove(oldest).router);

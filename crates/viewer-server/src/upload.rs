@@ -38,7 +38,10 @@ pub(crate) async fn open(State(served): State<Arc<Served>>, uri: Uri, headers: H
     };
     let announced = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     if announced.is_some_and(|length| length > MAX_BYTES) {
-        return refused(StatusCode::PAYLOAD_TOO_LARGE, format!("files of up to {MAX_BYTES} bytes can be dropped"));
+        return refused(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            format!("the file is larger than {} GiB; open it with `traceloom view FILE`", MAX_BYTES >> 30),
+        );
     }
     let (sender, parts) = mpsc::channel(16);
     let (done, opened) = oneshot::channel();
@@ -63,7 +66,7 @@ async fn send(mut body: Body, sender: mpsc::Sender<io::Result<Bytes>>) {
             Ok(Some(Ok(Err(_)))) => continue,
             Ok(Some(Err(error))) => Err(io::Error::other(error)),
             Ok(None) => return,
-            Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "the rest of the file did not come")),
+            Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "timed out while receiving the file")),
         };
         let is_last = part.is_err();
         if sender.send(part).await.is_err() || is_last {

@@ -121,7 +121,7 @@ impl Loader {
             let outcome = catch_unwind(AssertUnwindSafe(|| follower.run()));
             let error = match outcome {
                 Ok(outcome) => outcome.err().map(|error| error.to_string()),
-                Err(_) => Some("reading stopped because of a fault in Traceloom; please report it".to_owned()),
+                Err(_) => Some("reading stopped because of a bug in Traceloom; please report it".to_owned()),
             };
             follower.loader.done(number, error);
         }));

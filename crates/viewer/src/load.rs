@@ -108,7 +108,7 @@ impl Loader {
             loader.scene.clear_poison();
             let error = match result {
                 Ok(result) => result.err().map(|error| error.to_string()),
-                Err(_) => Some("reading stopped because of a fault in Traceloom; please report it".to_owned()),
+                Err(_) => Some("reading stopped because of a bug in Traceloom; please report it".to_owned()),
             };
             loader.done(number, error);
         }));

@@ -174,7 +174,7 @@ impl Router {
         let allowed = first.method;
         match of_path.find(|route| route.method == request.method) {
             Some(route) => (route.handler)(self.app.clone(), request),
-            None => Started::Done(Response::refused(405, format!("this query is asked by {allowed}"))),
+            None => Started::Done(Response::refused(405, format!("this query needs the method {allowed}"))),
         }
     }
 

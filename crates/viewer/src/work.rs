@@ -80,7 +80,7 @@ impl Over {
     /// Returns an error if nobody waits anymore.
     pub(crate) fn check(&self) -> Answer<()> {
         if self.is_over() {
-            return Err(Refusal::bad("nobody waits for this answer anymore"));
+            return Err(Refusal::bad("the request was canceled"));
         }
         Ok(())
     }

@@ -30,7 +30,7 @@ pub(crate) struct View {
     /// File with the token of the program, or `-` (default: $TRACELOOM_TOKEN, or the file that the program wrote).
     #[arg(long, value_name = "FILE", requires = "live")]
     pub(crate) token_file: Option<PathBuf>,
-    /// Keep spans of this recent time in memory.
+    /// Keep the spans of this much recent time in memory.
     #[arg(long = "keep", value_name = "TIME", value_parser = parse_duration, default_value = "10m", requires = "live")]
     pub(crate) keep_ns: i64,
     /// Keep about this many bytes of spans in memory.
@@ -70,7 +70,7 @@ pub(crate) struct Flame {
     /// Output format.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) format: FlameFormat,
-    /// Meaning of the width of a frame.
+    /// What the width of a frame measures.
     #[arg(long, value_enum, default_value_t, value_name = "WEIGHT")]
     pub(crate) by: FlameWeight,
     /// Invert the graph: start at the leaves and show their callers.
@@ -118,7 +118,7 @@ pub(crate) struct Tree {
     /// Levels to show (default: all).
     #[arg(long, value_name = "N")]
     pub(crate) depth: Option<usize>,
-    /// Meaning of the weight.
+    /// What the weight measures.
     #[arg(long, value_enum, default_value_t, value_name = "WEIGHT")]
     pub(crate) by: FlameWeight,
     /// Group by thread.
@@ -144,7 +144,7 @@ pub(crate) enum FlameFormat {
     Folded,
 }
 
-/// Meaning of the width of a frame.
+/// What the width of a frame measures.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub(crate) enum FlameWeight {
     /// Nanoseconds from start to end.

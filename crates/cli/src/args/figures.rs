@@ -147,7 +147,7 @@ pub(crate) struct Comparison {
     /// Treat smaller changes as equal.
     #[arg(long, default_value = "1%", value_name = "PERCENT", value_parser = parse_part)]
     pub(crate) least_change: f64,
-    /// Omit names with a smaller share on both sides.
+    /// Leave out names with a smaller share on both sides.
     #[arg(long, default_value = "0%", value_name = "PERCENT", value_parser = parse_part)]
     pub(crate) least_share: f64,
     /// Also show unchanged names.

@@ -52,8 +52,6 @@ pub(crate) struct Top {
 /// On or off.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub(crate) enum Switch {
-    /// Turn it on.
     On,
-    /// Turn it off.
     Off,
 }

@@ -11,7 +11,8 @@ pub(crate) struct Log {
     /// Logs, in order; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Levels to show, by name; `warn+` means WARN and ERROR. Custom levels without a name are called `LEVEL_9`.
+    /// Levels to show, by name; `warn+` means WARN and ERROR. A custom level without a name is called `LEVEL_` and its
+    /// number, such as `LEVEL_9`.
     #[arg(long, value_delimiter = ',', value_name = "LEVEL,…")]
     pub(crate) level: Vec<String>,
     /// Only entries from this time on: a date and time, or `90s` after the start of the log.
@@ -50,7 +51,7 @@ pub(crate) struct Log {
     /// Another log of the same program, for a log without a dictionary.
     #[arg(long, value_name = "FILE")]
     pub(crate) dictionary: Option<PathBuf>,
-    /// How levels are numbered, if the guess is wrong.
+    /// How levels are numbered (default: detect).
     #[arg(long, value_enum, value_name = "NUMBERING")]
     pub(crate) levels: Option<Levels>,
     /// Wait for more entries until the file is closed; needs `--dictionary`.

@@ -33,7 +33,8 @@ pub(crate) fn repair(arguments: &args::files::Repair) -> Result<Outcome> {
 /// Repairs a log with the dictionary of another one.
 fn repair_with(trace: &Trace, path: &Path, arguments: &args::files::Repair) -> Result<Edited> {
     if !trace.is::<CNanoLog>() {
-        let message = format!("is {}; --dictionary is for logs", trace.format().name);
+        let message =
+            format!("--dictionary works only with CNanoLog logs, and this is a trace of {}", trace.format().name);
         return Err(Error::usage(message).in_file(trace.path()));
     }
     let dictionary = lend_dictionary(path, &arguments.reading)?;

@@ -24,7 +24,7 @@ use crate::{
 pub(crate) fn extract(trace: &Trace, folder: &Path, as_json: bool) -> Result<Outcome> {
     let path = trace.path();
     if !trace.is::<Wtf>() {
-        let message = format!("is {}, which has no resources", trace.format().name);
+        let message = format!("{} traces have no embedded resources", trace.format().name);
         return Err(Error::unsupported(message).in_file(path));
     }
     let mut reader = trace.reader::<Wtf>()?;

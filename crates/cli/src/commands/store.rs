@@ -76,7 +76,7 @@ mod imp {
     }
 
     pub(super) fn open(path: &Path) -> Result<Box<dyn TableSource>> {
-        let none = || Error::unrecognized("is not a Traceloom store").in_file(path);
+        let none = || Error::unrecognized("not a Traceloom store").in_file(path);
         Ok(Box::new(Store::open(path)?.ok_or_else(none)?))
     }
 

@@ -35,9 +35,9 @@ fn store(arguments: &View) -> Result<Option<PathBuf>> {
         if arguments.files.len() == 1 && arguments.live.is_none() {
             return Ok(Some(path.clone()));
         }
-        return Err(Error::usage("is a store, which is shown on its own").in_file(path));
+        return Err(Error::usage("a store cannot be shown together with other files").in_file(path));
     }
-    if arguments.sources.is_empty() { Ok(None) } else { Err(Error::usage("--sources is for a store")) }
+    if arguments.sources.is_empty() { Ok(None) } else { Err(Error::usage("--sources works only with a store")) }
 }
 
 /// A growing file, or a program that serves its trace or that has to be captured repeatedly.
@@ -125,7 +125,7 @@ fn check(path: &Path, arguments: &View) -> Result<()> {
     let in_file = |error: io::Error| Error::from(error).in_file(path);
     let mut file = File::open(path).map_err(in_file)?;
     if file.metadata().map_err(in_file)?.is_dir() {
-        return Err(in_file(io::Error::new(io::ErrorKind::IsADirectory, "is a directory; name the traces in it")));
+        return Err(in_file(io::Error::new(io::ErrorKind::IsADirectory, "this is a folder; name the traces in it")));
     }
     let mut first = [0; 4];
     let read = file.read(&mut first).map_err(in_file)?;

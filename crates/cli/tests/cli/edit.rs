@@ -159,7 +159,7 @@ fn repair_takes_the_dictionary_of_another_log() {
     assert!(stderr(&without).contains("lost: types of unreadable arguments"), "{}", stderr(&without));
     let other = traceloom(&["repair", "--dictionary", &whole, &fixture("v210_values.prof"), &repaired]);
     assert_eq!(other.status.code(), Some(2));
-    assert!(stderr(&other).contains("is EasyProfiler; --dictionary is for logs"), "{}", stderr(&other));
+    assert!(stderr(&other).contains("this is a trace of EasyProfiler"), "{}", stderr(&other));
     let own = traceloom(&["repair", "--dictionary", &whole, &crashed, &whole]);
     assert_eq!(own.status.code(), Some(2), "the dictionary is an input, too");
 }

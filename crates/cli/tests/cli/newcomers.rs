@@ -70,7 +70,7 @@ fn everything_that_writes_a_file_says_so() {
     let both = written(&["merge", &game, &game, &path("out.prof")]);
     let whole = written(&["repair", &game, &path("out.prof")]);
     assert!(kept(&both).1 == 2 * kept(&whole).1 && kept(&whole).0 == kept(&whole).1, "{both}, {whole}");
-    refused(&["slice", &game, &path("missing/out.prof")], 2, "missing: no such directory");
+    refused(&["slice", &game, &path("missing/out.prof")], 2, "missing: no such folder");
     refused(&["convert", "--to", "chrome", &game], 2, "no output given");
     refused(&["merge", &game], 2, "no output given");
 }
@@ -159,7 +159,7 @@ fn nothing_is_served_if_there_is_nothing_to_show() {
     refused(&["view", "--no-open", &text], 1, "is a text file");
     refused(&["view", "--no-open", &empty], 1, "the file is empty");
     refused(&["view", "--no-open", &text, &empty], 1, "none of the files is a trace");
-    refused(&["view", "--no-open", &demo.path("demo")], 2, "is a directory");
+    refused(&["view", "--no-open", &demo.path("demo")], 2, "this is a folder");
     refused(&["view", "--no-open", "-"], 2, "`view` cannot show standard input");
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port().to_string();

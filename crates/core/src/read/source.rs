@@ -43,7 +43,7 @@ impl Source {
             let file = File::open(path)?;
             let kind = file.metadata()?;
             if kind.is_dir() {
-                return Err(Error::usage("is a directory, not a trace file"));
+                return Err(Error::usage("this is a folder, not a trace"));
             }
             if kind.is_file() { Ok(Self::file(file)) } else { Self::spool(file, limits) }
         };

@@ -15,7 +15,7 @@ use traceloom_passes::{
 pub(super) static TARGET: Target = Target {
     id: "folded",
     name: "folded stacks",
-    about: "flamegraph.pl, inferno, speedscope: what each stack cost itself, in nanoseconds or bytes",
+    about: "flamegraph.pl, inferno, speedscope: the self cost of each stack, in nanoseconds or bytes",
     extensions: &["folded", "collapsed"],
     variants: &[
         Variant { id: "best", about: "time if the trace has spans, otherwise bytes" },

@@ -16,7 +16,7 @@ traceloom_core::rules! { "memlyze":
     METADATA_ABSENT "metadata-absent" Warning
         "the metadata is missing: stacks and markers have numbers only";
     METADATA_INVALID "metadata-invalid" Error Missing
-        "the metadata is not valid JSON: {reason}; what comes before is kept";
+        "the metadata is not valid JSON: {reason}; everything before that is kept";
     METADATA_NOT_OBJECT "metadata-not-object" Error Missing
         "the metadata is not a JSON object but {found}";
     METADATA_LENGTH "metadata-length" Error

@@ -80,7 +80,7 @@ traceloom_core::rules! { "wtf":
     DEFINE_ARGS "define-args" Error
         "the definition of {name} has an argument that cannot be understood: {argument}";
     DEFINE_LINE_END "define-line-end" Error
-        "the name {name} has a line end; the WTF reader makes a program of the definition, and text after the line end becomes part of it";
+        "the name {name} has a line end; the WTF reader compiles definitions to code, and text after the line end becomes part of that code";
     DEFINE_NUMBER "define-number" Error
         "the definition of {name} has the argument {argument}; the WTF reader makes a variable of it, which cannot start with a digit";
     SAME_NAME "same-name" Warning

@@ -131,7 +131,7 @@ fn of_tables(trace: &Trace, arguments: &Log) -> Result<Answer> {
         Ok(Flow::Continue)
     })?;
     if !has_lines {
-        let message = format!("is {} and has no log lines; `open` lists its contents", trace.format().name);
+        let message = format!("no log lines in this {} trace; `open` lists its contents", trace.format().name);
         return Err(Error::unsupported(message).in_file(trace.path()));
     }
     Ok(answer(logs.unix_origin_ns, kept.items.into(), kept.rows, kept.total))

@@ -32,7 +32,7 @@ pub(super) static TOOLS: &[Kind] = &[Kind::new::<Tree>(
 struct Tree {
     /// Handle or path of the trace; may be omitted if only one is open.
     trace: Option<String>,
-    /// Meaning of the weight (default `time`).
+    /// What the weight measures (default `time`).
     by: Option<By>,
     /// Invert the tree: start at the functions with the most weight and show their callers.
     #[serde(default)]

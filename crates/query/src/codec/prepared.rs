@@ -23,7 +23,7 @@ impl Prepared {
         let Recipe { url, path, format, .. } = &self.recipe;
         let mut trace = location::trace(Path::new(url), Some(format), options)?;
         if trace.id != self.trace_id {
-            return Err(Error::unrecognized("has changed since the query started").in_file(url));
+            return Err(Error::unrecognized("the trace has changed since the query started").in_file(url));
         }
         trace.path.clone_from(path);
         Ok(trace)

@@ -40,7 +40,7 @@ impl Writing {
         }
         make_folder(&store.join(WRITING))?;
         let lock = try_lock(&store.join(WRITING))?;
-        let busy = || io::Error::new(io::ErrorKind::ResourceBusy, "is being written by another process");
+        let busy = || io::Error::new(io::ErrorKind::ResourceBusy, "another process is writing to the store");
         let lock = lock.ok_or_else(|| Error::from(busy()).in_file(store))?;
         finish(store)?;
         for leftover in [NEW, RUNS] {
@@ -137,7 +137,7 @@ fn finish(store: &Path) -> Result<()> {
 fn check_room(store: &Path) -> Result<()> {
     if store.join("manifest.json").is_file() {
         return Err(Error::usage(
-            "is a store written by `convert --to parquet`; a fleet store needs a separate folder",
+            "this store was written by `convert --to parquet`; a fleet store needs a separate folder",
         )
         .in_file(store));
     }
@@ -147,7 +147,7 @@ fn check_room(store: &Path) -> Result<()> {
         Err(error) => return Err(Error::from(error).in_file(store)),
     };
     match entries.flatten().find(|entry| entry.file_name() != WRITING) {
-        Some(_) => Err(Error::usage("is not a fleet store and not empty").in_file(store)),
+        Some(_) => Err(Error::usage("this folder is not empty and is not a fleet store").in_file(store)),
         None => Ok(()),
     }
 }

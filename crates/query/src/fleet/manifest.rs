@@ -91,10 +91,10 @@ impl Manifest {
             return Err(Error::limit("manifest", length, MAX_BYTES));
         }
         let broken =
-            |error: serde_json::Error| Error::unrecognized(format!("is not the manifest of a fleet store: {error}"));
+            |error: serde_json::Error| Error::unrecognized(format!("invalid manifest of a fleet store: {error}"));
         let manifest: Self = serde_json::from_slice(&source.prefix(length as usize)?).map_err(broken)?;
         if manifest.version != VERSION {
-            let message = format!("has version {}; this program reads version {VERSION}", manifest.version);
+            let message = format!("store version {}; this program reads version {VERSION}", manifest.version);
             return Err(Error::unrecognized(message));
         }
         // Names are untrusted, and files of the store are removed by name.

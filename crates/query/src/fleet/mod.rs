@@ -79,7 +79,7 @@ fn await_commit(store: &Path) -> Result<()> {
             break;
         }
         if started.elapsed() > PATIENCE {
-            let busy = std::io::Error::new(std::io::ErrorKind::ResourceBusy, "is being written by another process");
+            let busy = std::io::Error::new(std::io::ErrorKind::ResourceBusy, "another process is writing to the store");
             return Err(Error::from(busy).in_file(store));
         }
         std::thread::sleep(Duration::from_millis(10));

@@ -86,10 +86,10 @@ impl Manifest {
             return Err(Error::limit("manifest", length, MAX_BYTES));
         }
         let text = source.prefix(length as usize)?;
-        let broken = |error: serde_json::Error| Error::unrecognized(format!("is not the manifest of a store: {error}"));
+        let broken = |error: serde_json::Error| Error::unrecognized(format!("invalid manifest of a store: {error}"));
         let Version { version } = serde_json::from_slice(&text).map_err(broken)?;
         if version != VERSION {
-            let message = format!("has version {version}; this program reads version {VERSION}");
+            let message = format!("store version {version}; this program reads version {VERSION}");
             return Err(Error::unrecognized(message));
         }
         let mut manifest: Self = serde_json::from_slice(&text).map_err(broken)?;
@@ -131,7 +131,7 @@ impl Manifest {
         for (table, file) in self.tables.iter().flat_map(|(table, files)| files.iter().map(move |file| (table, file))) {
             let of_traces = of_traces.remove(&(table.as_str(), file.run)).unwrap_or(0);
             if of_traces != file.rows {
-                let message = format!("has {} rows for {} but {of_traces} for its traces", file.rows, file.file);
+                let message = format!("{} rows for {} but {of_traces} for its traces", file.rows, file.file);
                 return Err(Error::unrecognized(message));
             }
         }
@@ -152,7 +152,7 @@ impl Manifest {
     pub(super) fn next_run(&self) -> Result<u32> {
         let of_files = self.tables.values().flatten().map(|file| file.run);
         let last = of_files.chain(self.traces.iter().map(|trace| trace.run)).max().unwrap_or(0);
-        last.checked_add(1).ok_or_else(|| Error::unrecognized("has no numbers left for new files"))
+        last.checked_add(1).ok_or_else(|| Error::unrecognized("the store has run out of file numbers"))
     }
 
     /// Adds a file.

@@ -81,7 +81,8 @@ impl Store {
             for (file, path) in self.manifest.files(shelf).iter().zip(self.files(shelf)) {
                 let bytes = location::length(&path)?;
                 if bytes != file.bytes {
-                    let message = format!("has {bytes} bytes, but the manifest of the store says {}", file.bytes);
+                    let message =
+                        format!("the file has {bytes} bytes, but the manifest of the store says {}", file.bytes);
                     return Err(Error::unrecognized(message).in_file(&path));
                 }
             }

@@ -178,5 +178,5 @@ fn open(path: &Path) -> Result<File> {
 }
 
 fn broken(path: &Path, error: &dyn std::fmt::Display) -> Error {
-    Error::unrecognized(format!("is not a valid file of this table: {error}")).in_file(path)
+    Error::unrecognized(format!("invalid Parquet file for this table: {error}")).in_file(path)
 }

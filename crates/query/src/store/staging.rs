@@ -136,15 +136,15 @@ fn beside(out: &Path) -> Result<PathBuf> {
     let in_out = |error: io::Error| Error::from(error).in_file(out);
     match fs::read_dir(out).map(|mut entries| entries.next().is_some()) {
         Ok(true) => {
-            return Err(Error::usage("is a folder with other files, not a Traceloom store").in_file(out));
+            return Err(Error::usage("this folder contains other files and is not a Traceloom store").in_file(out));
         }
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-            return Err(Error::usage("is a file; a store is a folder").in_file(out));
+            return Err(Error::usage("this is a file; a store must be a folder").in_file(out));
         }
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(in_out(error)),
         Ok(false) | Err(_) => {}
     }
-    let name = out.file_name().ok_or_else(|| Error::usage("is not a valid name for a store").in_file(out))?;
+    let name = out.file_name().ok_or_else(|| Error::usage("invalid name for a store").in_file(out))?;
     let mut hidden = std::ffi::OsString::from(".");
     hidden.push(name);
     hidden.push(INSIDE);
@@ -158,7 +158,7 @@ pub(crate) fn make_folder(path: &Path) -> Result<()> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             match fs::symlink_metadata(path).map_err(in_path)?.is_dir() {
                 true => Ok(()),
-                false => Err(Error::usage("is in the way of a folder of the store").in_file(path)),
+                false => Err(Error::usage("this file exists where the store needs a folder").in_file(path)),
             }
         }
         outcome => outcome.map_err(in_path),
@@ -166,7 +166,7 @@ pub(crate) fn make_folder(path: &Path) -> Result<()> {
 }
 
 fn lock(folder: &Path, out: &Path) -> Result<File> {
-    let busy = || io::Error::new(io::ErrorKind::ResourceBusy, "is being written by another process");
+    let busy = || io::Error::new(io::ErrorKind::ResourceBusy, "another process is writing to the store");
     try_lock(folder)?.ok_or_else(|| Error::from(busy()).in_file(out))
 }
 

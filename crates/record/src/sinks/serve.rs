@@ -72,7 +72,8 @@ impl Serve {
         let (listener, token) = match &serving.at {
             ServeAt::Invalid(problem) => return Err(Error::usage(problem.clone())),
             ServeAt::On(listener) => {
-                let token = given.ok_or_else(|| Error::usage("a listener of your own needs a token"))?;
+                let token =
+                    given.ok_or_else(|| Error::usage("`serve_on` needs a token; set one with `serve_token`"))?;
                 (Listener::on(listener.try_clone()?)?, token)
             }
             ServeAt::Address(address) => {

@@ -84,7 +84,7 @@ fn a_file_that_is_too_long_or_half_there_is_not_loaded() {
     let token = ("x-traceloom-token", server.token());
     let huge = server.send("POST /api/open?name=huge HTTP/1.1", &[token, ("content-length", "99999999999")], &[]);
     assert_eq!(huge.status, 413);
-    assert!(huge.error().contains("can be dropped"));
+    assert!(huge.error().contains("larger than 4 GiB"));
     let mut stream = TcpStream::connect(server.address()).expect("the server listens");
     let head = format!(
         "POST /api/open?name=half HTTP/1.1\r\nhost: {}\r\nx-traceloom-token: {}\r\ncontent-length: 1000\r\n\r\n",

@@ -114,7 +114,7 @@ async function program(asked, browser) {
   await until(
     "the page says that the program is gone",
     () => live(viewer),
-    (text) => text.includes("connecting again; showing the data received so far"),
+    (text) => text.includes("reconnecting; showing the data received so far"),
   );
   await viewer.selectName("Simulate");
   await viewer.press("Escape", "l");

@@ -55,7 +55,7 @@ impl Sampled {
     pub(crate) fn run(mut self, viewer: &Viewer) {
         loop {
             while let Err(error) = self.sample(viewer) {
-                self.tell(Some(&format!("disconnected ({error}); connecting again")));
+                self.tell(Some(&format!("disconnected ({error}); reconnecting")));
                 self.connection = self.find_again();
             }
         }

@@ -27,6 +27,6 @@ fn fleet(store: &Path, cluster: Option<&str>) -> Result<Box<dyn Ask>> {
     if let Some(url) = cluster {
         return Ok(Box::new(Cluster::new(url, &[store.to_owned()])?));
     }
-    let none = || Error::usage("is not a fleet store; create one with `traceloom ingest`").in_file(store);
+    let none = || Error::usage("not a fleet store; create one with `traceloom ingest`").in_file(store);
     Ok(Box::new(Session::of_fleet(&Fleet::open(store)?.ok_or_else(none)?, &Options::default())?))
 }

@@ -84,7 +84,7 @@ impl<'p> Listing<'p> {
             writeln!(out, "  string eval in line {line} of {}", clean(name))?;
         }
         if !file.merged.is_empty() {
-            writeln!(out, "  including {} equal evals", file.merged.len())?;
+            writeln!(out, "  including {} identical evals", file.merged.len())?;
         }
         if file.source.is_empty() {
             writeln!(out, "  the profile does not contain the source; use --source-dir")?;

@@ -15,7 +15,7 @@ const MAX_BYTES: u64 = 64 << 20;
 /// Adds the source text found in a folder to every file without text.
 pub(in crate::commands) fn add(profile: &mut Profile, folder: &Path) -> Result<()> {
     if !folder.is_dir() {
-        return Err(Error::usage("is not a folder").in_file(folder));
+        return Err(Error::usage("not a folder").in_file(folder));
     }
     let wanted = profile.files.iter().filter(|(_, file)| file.source.is_empty() && !file.is_eval());
     let wanted: Vec<(i64, String)> = wanted.map(|(id, file)| (*id, file.name.clone())).collect();

@@ -43,7 +43,8 @@ fn write_files(out: &mut dyn Write, profile: &Profile, limit: usize) -> Result<(
     for id in files.iter().take(limit) {
         let file = &profile.files[id];
         let cost = file.total();
-        let merged = if file.merged.is_empty() { String::new() } else { format!(" and {} alike", file.merged.len()) };
+        let merged =
+            if file.merged.is_empty() { String::new() } else { format!(" and {} identical", file.merged.len()) };
         table.row(vec![
             cost.count.to_string(),
             Rounded(cost.own_ns() as f64).to_string(),

@@ -42,7 +42,7 @@ pub(super) fn print(trace: &Trace, printer: &mut Printer<'_>) -> Result<Outcome>
     })?;
     printer.out.flush()?;
     if !has_lines {
-        let message = format!("is {} and has no log lines", trace.format().name);
+        let message = format!("no log lines in this {} trace", trace.format().name);
         return Err(Error::unsupported(message).in_file(trace.path()));
     }
     Ok(Outcome::Fine)

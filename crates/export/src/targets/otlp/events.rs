@@ -78,7 +78,7 @@ impl SpanEvents {
         })?;
         if dropped > 0 {
             out.uint(span::DROPPED_EVENTS_COUNT, dropped.min(u32::MAX.into()));
-            loss.lose_many("events of spans that have too many", dropped, || owner.to_string());
+            loss.lose_many("events beyond the limit per span", dropped, || owner.to_string());
         }
         Ok(())
     }

@@ -52,7 +52,7 @@ pub fn open_with(source: Source, options: &Options, mut extra: Extra) -> Result<
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Extra {
-    /// How the levels are numbered, if the guess is wrong.
+    /// How the levels are numbered (default: detect).
     pub numbering: Option<Numbering>,
     /// The dictionary of another file of the same program, for a file without one; see [`Dictionary::of`].
     pub dictionary: Option<Dictionary>,

@@ -64,17 +64,17 @@ impl Sources {
         }
         if self.0.is_empty() {
             return format!(
-                "the source of this trace was {path}; to open it, start `traceloom view` with --sources and the folder that it is in"
+                "this trace was ingested from {path}; to open it, run `traceloom view STORE --sources FOLDER`"
             );
         }
         let folders: Vec<String> = self.0.iter().map(|folder| folder.display().to_string()).collect();
         let folders = folders.join(" and ");
         if is_changed {
             return format!(
-                "the source of this trace was {path}, and the file of that name below {folders} has another content"
+                "this trace was ingested from {path}; the file with that name in {folders} has changed since"
             );
         }
-        format!("the source of this trace was {path}, which is not below {folders}; --sources names further folders")
+        format!("this trace was ingested from {path}, which is not in {folders}; add its folder with --sources")
     }
 }
 

@@ -74,7 +74,7 @@ impl Stored {
     pub(crate) fn open(folder: &Path, sources: &[PathBuf]) -> Result<Self> {
         let stored = Self { folder: folder.to_owned(), sources: Sources::new(sources)?, content: Mutex::default() };
         if Fleet::open(folder)?.is_none() && Store::open(folder)?.is_none() {
-            return Err(Error::usage("is not a Traceloom store").in_file(folder));
+            return Err(Error::usage("not a Traceloom store").in_file(folder));
         }
         Ok(stored)
     }
@@ -193,7 +193,7 @@ impl Content {
             let all = manifest.rows(FleetTable::Ingested).saturating_add(quarantined);
             return Ok(Self { session, catalog, quarantined: Some(quarantined), all, orders, names, regressions });
         }
-        let store = Store::open(folder)?.ok_or_else(|| Error::usage("is not a Traceloom store").in_file(folder))?;
+        let store = Store::open(folder)?.ok_or_else(|| Error::usage("not a Traceloom store").in_file(folder))?;
         let all = store.traces().len() as u64;
         let session = Arc::new(Session::new(Vec::new(), vec![store], &options)?);
         let catalog = Catalog::of_store(&*session)?;
@@ -202,7 +202,7 @@ impl Content {
 
     /// The store of a fleet, which knows names and builds.
     fn fleet(&self) -> Answer<&Arc<Session>> {
-        let none = || Refusal::absent("only a store of `traceloom ingest` has trends");
+        let none = || Refusal::absent("trends need a fleet store, created by `traceloom ingest`");
         self.quarantined.map(|_| &self.session).ok_or_else(none)
     }
 }

@@ -51,7 +51,7 @@ async function hear(message: Start | Asked): Promise<void> {
     return;
   }
   const started = await viewer;
-  if (!started) throw new Error("it was not started");
+  if (!started) throw new Error("the engine was not started");
   const { method, path, query, body, file } = message;
   [read, total, reported] = [0, file?.size ?? 0, 0];
   const answer = file ? started.open(query, file) : started.answer(method, path, query, body);
@@ -66,7 +66,7 @@ function fail(error: unknown): void {
   const reason = error instanceof Error ? error.message : String(error);
   const what = isFull
     ? "This needs more than the 1 GB of memory that this page has."
-    : `This page met a bug in Traceloom (${reason}).`;
+    : `This is a bug in Traceloom (${reason}).`;
   const end = `${what} Open the trace with the program: traceloom view FILE.`;
   const answer: Answered = { status: 500, type: "text/plain", body: new ArrayBuffer(0), end };
   post(answer);

@@ -27,7 +27,7 @@ class BuildsPanel {
     const all = buildsOf(store.state.stored?.about ?? null);
     const { baseline, candidate } = chosen(all);
     if (baseline === undefined || candidate === undefined) {
-      this.list.host.replaceChildren(note("The store has one build only."));
+      this.list.host.replaceChildren(note("The store has only one build."));
       return;
     }
     const key = JSON.stringify([all, baseline, candidate]);

@@ -40,7 +40,7 @@ export const HELP: Record<string, string> = {
   "frame-spike": "A frame that takes much longer than the others is visible as a stutter. Compare it with a usual one.",
   growth: "The value never returns to an earlier level: a leak, or a queue that is filled faster than it is emptied.",
   "hot-line": "This line takes much of the time: making it faster makes the whole program faster.",
-  "hot-name": "Self time is time outside of callees: making this faster makes the whole program faster.",
+  "hot-name": "Self time excludes callees: making this faster makes the whole program faster.",
   "idle-worker": "This thread could take over work from the others.",
   leak: "Blocks from this site stay in use until the end, throughout the trace: a leak, or a cache without a limit.",
   "lock-convoy": "The threads wait for each other. Hold the lock for a shorter time, or split it.",

@@ -213,7 +213,7 @@ function pointTable(name: NameTrend, choose: (point: TrendPoint) => void): Table
         title: "Change",
         text: (point) => (Number.isNaN(change(point)) ? "" : percent(change(point))),
         value: change,
-        hint: "A lasting change that begins here",
+        hint: "A lasting change that starts here",
       },
     ],
     name.points,
