@@ -1,4 +1,5 @@
-//! What a call costs in C against the same call in Rust, by processor time, in turns: `cargo bench -p traceloom-record-c`.
+//! Compares the CPU time of a call in C with the same call in Rust, measured alternately: `cargo bench -p
+//! traceloom-record-c`.
 
 use std::{collections::BTreeMap, env, error::Error, path::Path, process::Command};
 

@@ -167,7 +167,7 @@ extern "C" {
 // or -1 on failure; see `traceloom_error`.
 int traceloom_crash_handler(void);
 
-// Begins a block, with a runtime name or an empty one; pass the result to `traceloom_span_end`.
+// Starts a block, with a runtime name or an empty one; pass the result to `traceloom_span_end`.
 //
 // # Safety
 //
@@ -209,7 +209,7 @@ bool traceloom_easy_is_enabled(void);
 // The path ends in a zero byte.
 uint32_t traceloom_easy_dump(const char *filename);
 
-// Lets EasyProfiler's GUI and `traceloom capture` capture this program over a port of this machine.
+// Lets EasyProfiler's GUI and `traceloom capture` capture this program over a port on loopback.
 int traceloom_easy_listen(uint16_t port);
 
 // Closes the port.
@@ -332,7 +332,7 @@ traceloom_stats_t traceloom_stats(void);
 // The name is a text that ends in a zero byte.
 int traceloom_level(uint8_t number, uint8_t rank, const char *name);
 
-// Begins a span on this thread, with a text or NULL; pass the result to [`traceloom_span_end`].
+// Starts a span on this thread, with a text or NULL; pass the result to [`traceloom_span_end`].
 //
 // # Safety
 //
@@ -345,7 +345,7 @@ void traceloom_span_end(uint64_t span);
 // Ends the innermost open span of this thread.
 void traceloom_span_end_last(void);
 
-// Begins a frame; pass its number to [`traceloom_frame_end`].
+// Starts a frame; pass its number to [`traceloom_frame_end`].
 //
 // # Safety
 //
@@ -356,7 +356,7 @@ uint64_t traceloom_frame_begin(const traceloom_site_t *site);
 //
 // # Safety
 //
-// The site is the one that the frame was begun with.
+// The site is the one with which the frame was started.
 void traceloom_frame_end(const traceloom_site_t *site, uint64_t frame);
 
 // Records an event, with a text or NULL.

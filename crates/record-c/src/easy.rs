@@ -45,7 +45,7 @@ fn decide(status: u8, is_muted: bool) -> (bool, bool) {
     if !is_muted { (status & ON != 0, status & OFF_RECURSIVE != 0) } else { (status & FORCE != 0, true) }
 }
 
-/// Begins a block, with a runtime name or an empty one; pass the result to `traceloom_span_end`.
+/// Starts a block, with a runtime name or an empty one; pass the result to `traceloom_span_end`.
 ///
 /// # Safety
 ///
@@ -139,7 +139,7 @@ pub extern "C" fn traceloom_easy_enable(is_enabled: bool) -> c_int {
     }
     let outcome = match (traceloom_record::writes_to(Slot::Prof), is_enabled) {
         (true, _) => traceloom_record::pause_prof(!is_enabled).map_err(|error| error.to_string()),
-        // EasyProfiler keeps every block, so threads wait for room; larger rings make that rare.
+        // EasyProfiler keeps every block, so threads wait for space; larger rings make that rare.
         (false, true) => join(Recorder::new().prof_later().spans(Policy::Block).ring_bytes(RING_BYTES)),
         (false, false) => Ok(()),
     };
@@ -178,7 +178,7 @@ pub unsafe extern "C" fn traceloom_easy_dump(filename: *const c_char) -> u32 {
     }
 }
 
-/// Lets EasyProfiler's GUI and `traceloom capture` capture this program over a port of this machine.
+/// Lets EasyProfiler's GUI and `traceloom capture` capture this program over a port on loopback.
 #[unsafe(no_mangle)]
 pub extern "C" fn traceloom_easy_listen(port: u16) -> c_int {
     if IS_LISTENING.load(Ordering::SeqCst) {

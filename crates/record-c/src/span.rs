@@ -116,7 +116,7 @@ impl Stack {
         innermost.is_some_and(|open| open.get().mutes())
     }
 
-    /// Begins a span at this tick; without an id, it is only tracked.
+    /// Starts a span at this tick; without an id, it is only tracked.
     #[inline(always)]
     pub(crate) fn begin(&self, tick: u64, id: Option<SiteId>, mutes: bool, name: &[u8]) -> u64 {
         let (depth, serial) = (self.depth.get(), self.serial.get().wrapping_add(1));
@@ -135,7 +135,7 @@ impl Stack {
         }
     }
 
-    /// Begins a span with a name, or on the slow path; a dropped span is tracked as such.
+    /// Starts a span with a name, or on the slow path; a dropped span is tracked as such.
     #[inline(never)]
     fn put_begin(&self, tick: u64, id: SiteId, span: u64, name: Option<&[u8]>) -> u64 {
         let put = match name {
@@ -211,7 +211,7 @@ pub(crate) unsafe fn id_of(site: *const Site) -> Option<SiteId> {
     site.state.look(|question| site.register(question, None)).map(|(id, _)| id)
 }
 
-/// Begins a span on this thread, with a text or NULL; pass the result to [`traceloom_span_end`].
+/// Starts a span on this thread, with a text or NULL; pass the result to [`traceloom_span_end`].
 ///
 /// # Safety
 ///
@@ -266,7 +266,7 @@ pub extern "C" fn traceloom_span_end_last() {
     stack().end_last(tick());
 }
 
-/// Begins a frame; pass its number to [`traceloom_frame_end`].
+/// Starts a frame; pass its number to [`traceloom_frame_end`].
 ///
 /// # Safety
 ///
@@ -284,7 +284,7 @@ pub unsafe extern "C" fn traceloom_frame_begin(site: *const Site) -> u64 {
 ///
 /// # Safety
 ///
-/// The site is the one that the frame was begun with.
+/// The site is the one with which the frame was started.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn traceloom_frame_end(site: *const Site, frame: u64) {
     // SAFETY: the caller says so.

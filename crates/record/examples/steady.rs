@@ -7,7 +7,7 @@ use std::{
 
 use traceloom_record::{Recorder, info, span, value};
 
-/// How often the rate is met.
+/// How often per second the rate is adjusted.
 const STEPS_PER_SECOND: u64 = 500;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -8,7 +8,7 @@ use crate::{
     sync::{AtomicU64, Ordering},
 };
 
-/// What a format string may make of an argument.
+/// The conversions of a format string that an argument accepts.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[doc(hidden)]
 pub enum Class {
@@ -125,7 +125,7 @@ texts! {
     Vec<u8>, bytes => bytes;
 }
 
-/// As much of a text as a record holds; counted if that is not all.
+/// The start of a text, up to the size of a record; counted if it had to be cut.
 #[inline(always)]
 pub fn cut(bytes: &[u8]) -> &[u8] {
     if bytes.len() <= MAX_BYTES { bytes } else { cut_cold(bytes) }
@@ -141,7 +141,7 @@ pub(crate) fn count_cut() {
     COUNTERS.cut.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
 }
 
-/// The same uncounted, for those who only measure.
+/// Like `cut`, without counting, to compute sizes.
 #[inline(always)]
 fn shortened(bytes: &[u8]) -> &[u8] {
     if bytes.len() <= MAX_BYTES { bytes } else { shorten(bytes) }
@@ -157,7 +157,7 @@ trait FloorBoundary {
 }
 
 impl FloorBoundary for [u8] {
-    /// The last place up to `at` where no character of UTF-8 is cut.
+    /// The last character boundary up to `at`.
     fn floor_boundary(&self, at: usize) -> usize {
         let is_start = |at: &usize| self.get(*at).is_none_or(|byte| byte & 0xc0 != 0x80);
         (at.saturating_sub(3)..=at).rev().find(is_start).unwrap_or(at)
@@ -242,7 +242,7 @@ impl<H: Arg, T: Args> Args for (H, T) {
     }
 }
 
-/// Wraps arguments for a ring.
+/// Arguments as the payload of a record.
 pub(crate) struct Logged<'a, A>(pub(crate) &'a A);
 
 impl<A: Args> Payload for Logged<'_, A> {

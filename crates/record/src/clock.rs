@@ -1,8 +1,8 @@
-//! Raw ticks, and what they mean in time.
+//! Raw ticks, and their conversion to time.
 //!
-//! A record holds the tick alone, the cheapest time there is. The writer reads the tick together with the monotonic clock
-//! and the time of day at the start, regularly, and at the end: the frequency is the slope from the first reading to the
-//! last, by the monotonic clock, so that nobody who sets the time of day can bend it.
+//! A record holds only the tick, which is the cheapest timestamp. The writer reads the tick together with the monotonic
+//! clock and the time of day at the start, regularly, and at the end: the frequency is the slope from the first reading
+//! to the last, by the monotonic clock, so that setting the time of day cannot distort it.
 
 use std::{
     sync::OnceLock,
@@ -11,7 +11,7 @@ use std::{
 
 static CLOCK: OnceLock<quanta::Clock> = OnceLock::new();
 
-/// The tick now: of the processor's counter if that is invariant, else of the monotonic clock.
+/// The current tick, from the processor's counter if it is invariant, else from the monotonic clock.
 #[inline(always)]
 pub fn tick() -> u64 {
     match CLOCK.get() {
@@ -20,13 +20,13 @@ pub fn tick() -> u64 {
     }
 }
 
-/// Nanoseconds of so many ticks, as well as the clock knows its frequency.
+/// Converts ticks to nanoseconds, by the best known frequency of the clock.
 pub fn ticks_to_ns(ticks: u64) -> u64 {
     tick();
     CLOCK.get().map_or(ticks, |clock| clock.delta_as_nanos(0, ticks))
 }
 
-/// A clock of the same ticks that need not be looked up.
+/// A clock with the same ticks that a caller can keep, which saves the lookup.
 pub(crate) fn clock() -> quanta::Clock {
     CLOCK.get_or_init(quanta::Clock::new).clone()
 }
@@ -36,7 +36,7 @@ fn first_tick() -> u64 {
     clock().raw()
 }
 
-/// A tick and what the other clocks said at that moment.
+/// A tick and the values of the other clocks at the same moment.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Reading {
     pub(crate) tick: u64,
@@ -47,7 +47,7 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// All clocks now; the tick is taken between two close ones, so that being interrupted does not spoil it.
+    /// Reads all clocks; the tick is the middle of two that are close, so that an interruption does not distort it.
     pub(crate) fn now() -> Self {
         static ORIGIN: OnceLock<Instant> = OnceLock::new();
         let origin = ORIGIN.get_or_init(Instant::now);
@@ -63,17 +63,17 @@ impl Reading {
     }
 }
 
-/// A jump of the time of day against the monotonic clock that is worth telling.
+/// Jumps of the time of day against the monotonic clock that are at least this long are reported.
 const STEP_NS: i64 = 100_000_000;
 
-/// What ticks mean, as well as is known by now.
+/// Converts ticks to times, by the readings so far.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timeline {
     pub(crate) first: Reading,
     last: Reading,
-    /// Ticks per nanosecond before there is a slope.
+    /// Nanoseconds per tick until the readings give a slope.
     guess: f64,
-    /// From here on times are linear; earlier ones have been handed out.
+    /// Times after this tick are linear; earlier times are in use already and must not change.
     anchor_tick: u64,
     anchor_ns: f64,
     ns_per_tick: f64,
@@ -91,7 +91,7 @@ impl Timeline {
         Self { first, last: first, guess, anchor_tick: first.tick, anchor_ns: 0.0, ns_per_tick: guess }
     }
 
-    /// Takes another reading; gives how far the time of day has jumped since the one before.
+    /// Adds a reading; returns how far the time of day has jumped since the previous one.
     pub(crate) fn read(&mut self, reading: Reading) -> Option<i64> {
         let walls = reading.wall_ns.wrapping_sub(self.last.wall_ns);
         let step = walls.wrapping_sub(reading.mono_ns.wrapping_sub(self.last.mono_ns) as i64);
@@ -102,7 +102,7 @@ impl Timeline {
         (step.abs() >= STEP_NS).then_some(step)
     }
 
-    /// Nanoseconds from the first reading to this tick; never falls from one reading to the next.
+    /// Nanoseconds from the first reading to this tick; never decreases from one reading to the next.
     pub(crate) fn ns(&self, tick: u64) -> f64 {
         self.anchor_ns + tick.wrapping_sub(self.anchor_tick) as i64 as f64 * self.ns_per_tick
     }
@@ -115,7 +115,7 @@ impl Timeline {
     /// Nanoseconds per tick, from the first reading to the last.
     fn slope(&self) -> f64 {
         let (ticks, nanos) = (self.last.tick - self.first.tick, self.last.mono_ns - self.first.mono_ns);
-        // Within a millisecond the readings themselves are too coarse.
+        // The readings are too coarse for a slope over less than a millisecond.
         if nanos < 1_000_000 || ticks == 0 { self.guess } else { nanos as f64 / ticks as f64 }
     }
 }

@@ -1,4 +1,4 @@
-//! What a recorder is told to do.
+//! Settings of a recorder.
 
 use std::{
     net::TcpListener,
@@ -11,7 +11,7 @@ use traceloom_core::live::Address;
 
 use crate::{Filter, Level};
 
-/// What happens when a thread records faster than the writer writes.
+/// The policy if a thread records faster than the writer writes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Policy {
     /// The thread waits until there is room: nothing is lost.
@@ -20,17 +20,17 @@ pub enum Policy {
     DropNewest,
 }
 
-/// Which layout `.clog` files get.
+/// The layout of `.clog` files.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Layout {
-    /// The one of CNanoLog 1.0.7: packed arguments, up to 50 of them.
+    /// The layout of CNanoLog 1.0.7: packed arguments, up to 50 of them.
     #[default]
     Library,
-    /// The one of the document: raw arguments, up to 16 of them.
+    /// The documented layout: raw arguments, up to 16 of them.
     Document,
 }
 
-/// What minor versions of `.clog` add, which CNanoLog itself does not write.
+/// Features of minor versions of `.clog`, which CNanoLog itself does not write.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Extras {
     /// Since 1.1.
@@ -41,7 +41,7 @@ pub(crate) struct Extras {
     pub(crate) has_checksums: bool,
 }
 
-/// When a log goes on in a new file.
+/// When a log continues in a new file.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Rotation {
     /// Once it has this many bytes.
@@ -50,42 +50,42 @@ pub struct Rotation {
     pub age: Option<Duration>,
 }
 
-/// How much a flight recorder keeps of each thread.
+/// How much a flight recorder keeps per thread.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Flight {
-    /// Most bytes.
+    /// Max bytes.
     pub bytes: usize,
-    /// Nothing older than this, if anything is said.
+    /// Max age, if any.
     pub age: Option<Duration>,
 }
 
-/// Where captures are asked for.
+/// Where clients connect to start captures.
 #[derive(Clone, Debug)]
 pub(crate) enum Listening {
-    /// A port of this machine.
+    /// A port on loopback.
     Port(u16),
-    /// Wherever the program listens.
+    /// A listener that the program opened.
     On(Arc<TcpListener>),
 }
 
-/// Where viewers may watch.
+/// Where viewers connect.
 #[derive(Clone, Debug)]
 pub(crate) struct Serving {
     pub(crate) at: ServeAt,
-    /// What viewers have to know; without one, one is made and left in a private file.
+    /// The token that viewers need; if absent, one is generated and stored in a private file.
     pub(crate) token: Option<String>,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) enum ServeAt {
     Address(Address),
-    /// What the user wrote is not an address, which the start reports.
+    /// Text that is not an address; reported when the recorder starts.
     Invalid(String),
-    /// Wherever the program listens.
+    /// A listener that the program opened.
     On(Arc<TcpListener>),
 }
 
-/// What a recorder writes to; each once at most.
+/// An output of a recorder; it has at most one of each kind.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Slot {
     /// The log.
@@ -94,7 +94,7 @@ pub enum Slot {
     Lines,
     /// The profile.
     Prof,
-    /// The trace.
+    /// The WTF trace.
     Wtf,
     /// The port for captures.
     Listen,
@@ -175,7 +175,7 @@ impl Config {
         }
     }
 
-    /// The same without one output.
+    /// These settings without one output.
     pub(crate) fn without(mut self, slot: Slot) -> Self {
         match slot {
             Slot::Clog => self.clog = None,
@@ -188,7 +188,7 @@ impl Config {
         self
     }
 
-    /// The same with one output of another one, and what belongs to it.
+    /// These settings with one output of `other`, and the settings of that output.
     pub(crate) fn with(mut self, slot: Slot, other: &Self) -> Self {
         match slot {
             Slot::Clog => {
@@ -204,17 +204,17 @@ impl Config {
         self
     }
 
-    /// The same with `NAME.PART.EXT` for every file.
+    /// These settings with `NAME.PART.EXT` for every file.
     pub(crate) fn with_part(&self, part: &str) -> Self {
         let named = |path: &Option<PathBuf>| path.as_deref().map(|path| with_part(path, part));
-        // Ports and sockets stay with the files that have the name.
+        // Ports and sockets stay with the recorder whose files have the plain names.
         let (listening, serving) = (None, None);
         let lines = self.lines.clone().map(|lines| LogLines { path: with_part(&lines.path, part), ..lines });
         let (clog, prof, wtf) = (named(&self.clog), named(&self.prof), named(&self.wtf));
         Self { clog, lines, prof, wtf, listening, serving, ..self.clone() }
     }
 
-    /// What a forked child does: the same into `NAME.PID.EXT`.
+    /// The settings of a forked child, which records into `NAME.PID.EXT`.
     pub(crate) fn for_child(&self, pid: u32) -> Self {
         self.with_part(&pid.to_string())
     }

@@ -1,4 +1,4 @@
-//! Sites that no static stands for: those of `tracing` and `log`, whose fields have types only at run time.
+//! Sites without a static: those of `tracing` and `log`, whose fields get their types at run time.
 
 use std::{
     cell::{Cell, RefCell},
@@ -20,41 +20,42 @@ use crate::{
     sync::lock,
 };
 
-/// What is known of a site.
+/// The cached state of a site.
 #[derive(Clone, Copy)]
 struct Known {
-    /// Of everything that tells sites apart.
+    /// A hash of everything that distinguishes sites.
     hash: u64,
-    /// The generation that asked.
+    /// The generation in which the site was looked up.
     generation: u64,
-    /// Nothing where the site is off.
+    /// `None` if the site is off.
     id: Option<SiteId>,
 }
 
 static SITES: RwLock<BTreeMap<u64, Known>> = RwLock::new(BTreeMap::new());
 
-/// What a thread remembers of a site.
+/// The state of a site as cached by a thread.
 #[derive(Clone, Copy)]
 struct Last {
-    /// 0 where nothing is known.
+    /// 0 if nothing is known.
     hash: u64,
-    /// The generation that asked, and below it the id; nothing below it where the site is off.
+    /// The generation of the lookup in the upper bits, and the id in the lower bits, which are 0 if the site is off.
     state: u64,
 }
 
 thread_local! {
-    /// The sites that this thread used last, by the top byte of the hash, so that it asks [`SITES`] for no site twice.
+    /// The sites that this thread used last, by the top byte of the hash, so that it looks up no site in [`SITES`]
+    /// twice.
     static LAST: [Cell<Last>; 256] = const { [const { Cell::new(Last { hash: 0, state: 0 }) }; 256] };
 }
 
-/// A hash of an address; different ones stay different, and those of neighbors have different top bytes.
+/// A hash of an address, without collisions; neighboring addresses get different top bytes.
 #[inline(always)]
 #[cfg(feature = "tracing")]
 pub(crate) fn hash_address(address: usize) -> u64 {
     (address as u64).rotate_right(14)
 }
 
-/// What is looked at only when a site is new.
+/// The description of a site, needed only when it is new.
 pub(crate) struct NewSite<'a> {
     pub(crate) name: String,
     /// None for spans.
@@ -80,7 +81,7 @@ pub(crate) fn known(hash: u64) -> Option<SiteId> {
     SiteId::new(id as u32)
 }
 
-/// Looks among the sites of all threads, and registers the site if it is new.
+/// Looks up the site in the table that all threads share, and registers it if it is new.
 #[cold]
 pub(crate) fn ask(hash: u64, new: &NewSite<'_>) -> Option<SiteId> {
     let generation = generation();
@@ -118,12 +119,12 @@ fn register(mut known: Known, new: &NewSite<'_>) -> Known {
     known
 }
 
-/// Fields as they come: types, names and words.
+/// The fields of an entry, in order: types, names and words.
 #[derive(Default)]
 pub(crate) struct Fields {
     pub(crate) types: Vec<u8>,
     words: Vec<u64>,
-    /// What comes behind the message in the format.
+    /// The part of the format after the message.
     names: String,
     hasher: DefaultHasher,
     text: String,
@@ -133,7 +134,7 @@ thread_local! {
     static FIELDS: RefCell<Fields> = RefCell::default();
 }
 
-/// Lends this thread's buffer; another one where that is lent already or gone.
+/// Lends this thread's buffer, or a new one if that is in use or already destroyed.
 pub(crate) fn with_fields<R>(work: impl FnOnce(&mut Fields) -> R) -> R {
     let mut work = Some(work);
     let lent = FIELDS.try_with(|fields| {
@@ -147,7 +148,7 @@ pub(crate) fn with_fields<R>(work: impl FnOnce(&mut Fields) -> R) -> R {
     match (lent, work) {
         (Ok(Some(result)), _) => result,
         (_, Some(work)) => work(&mut Fields::default()),
-        // Where nothing was lent, nothing was taken.
+        // If the buffer was not lent, the work was not taken.
         (_, None) => unreachable!("the work was done or is left"),
     }
 }
@@ -186,12 +187,12 @@ impl Fields {
         }));
     }
 
-    /// What only `Debug` or `Display` shows comes as text.
+    /// Values that have only `Debug` or `Display` are recorded as text.
     pub(crate) fn shown(&mut self, name: &str, value: std::fmt::Arguments<'_>) {
         use std::fmt::Write;
         let mut text = std::mem::take(&mut self.text);
         text.clear();
-        // A string takes everything; what a value does wrong is its own.
+        // Writing to a string cannot fail; an error can only come from the value itself.
         let _ = text.write_fmt(value);
         self.text(name, &text);
         self.text = text;
@@ -215,7 +216,7 @@ impl Fields {
 /// The name of the field that is the message.
 pub(crate) const MESSAGE: &str = "message";
 
-/// Where a call stands.
+/// The location of a call in the source.
 pub(crate) struct Place<'a> {
     pub(crate) module: &'a str,
     pub(crate) file: &'a str,

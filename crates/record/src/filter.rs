@@ -1,4 +1,4 @@
-//! Which sites are on: a level, and others for some modules.
+//! Which sites are on: a default level, and levels for modules.
 
 use crate::Level;
 
@@ -16,14 +16,14 @@ impl Filter {
         Self { rank: level.rank, modules: Vec::new() }
     }
 
-    /// The same with another level for a module and everything below it; the longest path counts.
+    /// This filter with another level for a module and everything below it; the longest matching path wins.
     #[must_use]
     pub fn with(mut self, module: &str, level: Level) -> Self {
         self.modules.push((module.to_owned(), Some(level.rank)));
         self
     }
 
-    /// The same without a module and everything below it, its spans included.
+    /// This filter with a module and everything below it turned off, including spans.
     #[must_use]
     pub fn without(mut self, module: &str) -> Self {
         self.modules.push((module.to_owned(), None));
@@ -35,7 +35,7 @@ impl Filter {
         Self::parse_with(text, &[])
     }
 
-    /// The same with levels of your own: `Filter::parse_with("audit,game::net=debug", &[AUDIT])`.
+    /// Like [`parse`](Self::parse), with custom levels: `Filter::parse_with("audit,game::net=debug", &[AUDIT])`.
     pub fn parse_with(text: &str, levels: &[Level]) -> Option<Self> {
         let named = |name: &str| {
             let own = levels.iter().find(|level| level.name.eq_ignore_ascii_case(name));

@@ -27,10 +27,10 @@ struct Kept {
     last: u64,
 }
 
-/// What a thread gives back.
+/// An item of the history of a thread.
 pub(crate) enum Past<'a> {
     Record(&'a [u64]),
-    /// So many records were dropped before a tick.
+    /// The number of records that were dropped before a tick, and the tick.
     Dropped(u64, u64),
     /// Records are missing before the one that has this tick.
     Gap(u64),
@@ -57,18 +57,18 @@ impl History {
         kept.forget(self.max_words, tick.saturating_sub(self.max_ticks));
     }
 
-    /// Keeps that records were lost, among those that were not.
+    /// Notes the loss of records, in order with the records that were kept.
     pub(crate) fn dropped(&mut self, thread: &Arc<ThreadInfo>, count: u64, tick: u64) {
-        // Nothing else in a history is padding.
+        // A history uses padding for this alone.
         self.keep(thread, tick, &[header(Kind::Pad, FIXED + 1, 0), tick, count]);
     }
 
-    /// Keeps that records were overwritten before the one that comes next.
+    /// Notes that the records before the next one were overwritten.
     pub(crate) fn gap(&mut self, thread: &Arc<ThreadInfo>, tick: u64) {
         self.keep(thread, tick, &[header(Kind::Pad, FIXED + 1, 0), tick, 0]);
     }
 
-    /// Forgets what is too old at this tick, whether its thread still records or not.
+    /// Forgets records that are too old at this tick, including those of idle threads.
     pub(crate) fn forget(&mut self, now: u64) {
         let oldest = now.saturating_sub(self.max_ticks);
         self.threads.values_mut().for_each(|kept| kept.forget(self.max_words, oldest));
@@ -76,8 +76,8 @@ impl History {
         self.forget_ended();
     }
 
-    /// Threads that have ended share the room of one, so that memory does not grow with every thread that ever recorded; those
-    /// that have been silent the longest go first.
+    /// Threads that have ended share the space of one, so that memory does not grow with the number of threads; the
+    /// thread whose last record is the oldest goes first.
     fn forget_ended(&mut self) {
         let ended = self.threads.iter().filter(|(_, kept)| kept.thread.has_ended());
         let mut ended: Vec<(u64, u32, usize)> =
@@ -93,7 +93,7 @@ impl History {
         }
     }
 
-    /// Hands over everything in the order of time.
+    /// Passes everything to `hand_over` in order of time.
     pub(crate) fn replay(&self, mut hand_over: impl FnMut(&Arc<ThreadInfo>, Past<'_>)) {
         let mut records = Vec::new();
         for kept in self.threads.values() {
@@ -121,7 +121,7 @@ impl History {
 }
 
 impl Kept {
-    /// Forgets records beyond so many words, and those before a tick.
+    /// Forgets the oldest records until at most `max_words` are left, and those before `oldest`.
     fn forget(&mut self, max_words: usize, oldest: u64) {
         while let (Some(first), Some(tick)) = (self.words.front().copied(), self.words.get(1).copied()) {
             if self.words.len() <= max_words && tick >= oldest {

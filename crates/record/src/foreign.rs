@@ -1,4 +1,4 @@
-//! What other languages record with: they keep their sites themselves, and lay out their arguments themselves.
+//! The interface for other languages, which store their sites and lay out their arguments themselves.
 
 use std::sync::{
     Arc,
@@ -22,18 +22,18 @@ use crate::{
     sync::{MutexGuard, lock},
 };
 
-/// What a site knows of itself; all zeros at first.
+/// The state of a site; all zeros at first.
 #[derive(Debug, Default)]
 #[repr(transparent)]
 pub struct SiteState(AtomicU64);
 
 impl SiteState {
-    /// A site that nobody has asked for.
+    /// A site that has not been looked up.
     pub const fn new() -> Self {
         Self(AtomicU64::new(0))
     }
 
-    /// The id, if the site is on and was described with this tag: all of it in one comparison.
+    /// The id, if the site is on and was registered with this tag, by a single comparison.
     #[inline(always)]
     pub fn id_if(&self, tag: u8) -> Option<SiteId> {
         let answer = self.0.load(Ordering::Relaxed) ^ generation();
@@ -41,7 +41,7 @@ impl SiteState {
         if id < MAX_IDS { SiteId::new(id as u32) } else { None }
     }
 
-    /// The id of the site and the tag that it was described with, unless it is off.
+    /// The id of the site and the tag with which it was registered, unless it is off.
     #[inline(always)]
     pub fn look(&self, ask: impl FnOnce(Question<'_>) -> Option<(SiteId, u8)>) -> Option<(SiteId, u8)> {
         let generation = generation();
@@ -54,15 +54,15 @@ impl SiteState {
     }
 }
 
-/// A site that nothing is known of, or that has to ask again.
+/// A site that is new, or whose state is out of date.
 #[derive(Debug)]
 pub struct Question<'a>(&'a SiteState);
 
 impl Question<'_> {
-    /// Registers the site; the tag comes back whenever the site is looked at.
+    /// Registers the site; later lookups return the tag.
     pub fn register(self, about: &About<'_>, types: &[u8], tag: u8) -> Option<(SiteId, u8)> {
         let generation = generation();
-        // A recorder that has ended since has no answers, and this one would be taken for another's.
+        // If the recorder has ended since, the id could be mistaken for one of the next recorder.
         if !is_on(generation) {
             return None;
         }
@@ -73,14 +73,14 @@ impl Question<'_> {
     }
 }
 
-/// Held around a fork, so that no other thread has a lock that the child needs.
+/// Held during a fork, so that no other thread holds a lock that the child needs.
 #[derive(Debug)]
 pub struct ForkGuard {
     _config: MutexGuard<'static, Option<Arc<Config>>>,
     _registry: MutexGuard<'static, Registry>,
 }
 
-/// Called before a fork; the guard is dropped after it, in both processes.
+/// Call this before a fork, and drop the guard after it in both processes.
 pub fn before_fork() -> ForkGuard {
     let hub = hub::current();
     ForkGuard { _config: lock(&hub.config), _registry: lock(&hub.registry) }

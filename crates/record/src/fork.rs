@@ -1,7 +1,7 @@
-//! A forked child records into files of its own.
+//! Recording in a forked child, which writes to separate files.
 //!
-//! Only the thread that forked lives on in the child, and any lock may be held by one that does not. So the child takes
-//! nothing but what it can have without waiting, and leaves the rest of its parent's state alone.
+//! Only the forking thread exists in the child, and any lock may be held by one of the others. So the child takes only
+//! what it can get without waiting, and leaves the rest of its parent's state alone.
 
 use std::sync::{Arc, atomic::Ordering};
 
@@ -14,7 +14,7 @@ use crate::{
     stats::COUNTERS,
 };
 
-/// Gives the child a hub and a writer; the ring comes along with what the child has put into it.
+/// Gives the child a hub and a writer; it keeps its ring, with the records that it has already put there.
 pub(crate) fn adopt(parent: &Hub, ring: Option<(&'static Ring, u64)>) -> Option<(&'static Hub, Option<Lane>)> {
     if hub::current().pid == std::process::id() {
         return Some((hub::current(), None));

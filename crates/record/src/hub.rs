@@ -1,4 +1,4 @@
-//! What the threads of a process share: the registry of sites, the rings, and the questions to the writer.
+//! The state that the threads of a process share: the registry of sites, the rings, and the requests to the writer.
 
 use std::{
     collections::VecDeque,
@@ -18,7 +18,7 @@ use crate::{
     sync::{Condvar, Mutex, MutexGuard, lock},
 };
 
-/// One per process; a forked child gets one of its own, because the locks of its parent may be held for ever.
+/// One per process; a forked child gets a new one, because the locks of its parent may stay locked forever.
 struct Node {
     hub: OnceLock<Hub>,
     next: OnceLock<Box<Node>>,
@@ -35,7 +35,7 @@ pub(crate) fn current() -> &'static Hub {
     node.hub.get_or_init(Hub::default)
 }
 
-/// Gives a forked child a hub of its own.
+/// Gives a forked child a new hub.
 pub(crate) fn replace(hub: Hub) -> &'static Hub {
     let mut node = &FIRST;
     while let Some(next) = node.next.get() {
@@ -48,14 +48,14 @@ pub(crate) fn replace(hub: Hub) -> &'static Hub {
 /// A thread that records.
 #[derive(Debug)]
 pub(crate) struct ThreadInfo {
-    /// Counts the threads of a hub.
+    /// The number of the thread in its hub.
     pub(crate) index: u32,
-    /// The id of the operating system.
+    /// The thread id of the operating system.
     pub(crate) tid: u64,
     name: Mutex<String>,
-    /// The thread has ended: its ring may serve another one when it is empty.
+    /// The thread has ended; when its ring is empty, another thread may have it.
     pub(crate) has_ended: AtomicBool,
-    /// What is older was recorded by the parent of this process.
+    /// Older records are from the parent of this process.
     pub(crate) from_tick: u64,
 }
 
@@ -74,24 +74,24 @@ struct Lanes {
     version: u64,
 }
 
-/// What the writer can be asked to do; everything that was recorded before is written first.
+/// A request to the writer; everything recorded before it is written first.
 #[derive(Clone, Debug)]
 pub(crate) enum Ask {
-    /// Hand everything to the kernel.
+    /// Write everything to the kernel.
     Flush,
-    /// Have everything on the disk.
+    /// Write everything to the disk.
     Sync,
-    /// Write what the flight recorder holds.
+    /// Write the contents of the flight recorder.
     Dump,
-    /// Begin new files.
+    /// Start new files.
     Rotate,
-    /// Write to this output, too, or to another one of its kind.
+    /// Add this output, or replace the one of the same kind.
     Open(Slot, Arc<Config>),
     /// Close one output.
     Close(Slot),
-    /// Leave spans out of the profile, or take them in again.
+    /// Pause or resume the recording of spans in the profile.
     Pause(bool),
-    /// Write the profile here and begin another one; counts what it holds.
+    /// Write the profile to this path and start a new one; stores the number of its records.
     Save(PathBuf, Arc<AtomicU64>),
     /// Close all files.
     Stop,
@@ -102,7 +102,7 @@ struct Asks {
     queue: VecDeque<Ask>,
     asked: u64,
     done: u64,
-    /// Why the last one could not be done.
+    /// Why the last request failed.
     failure: Option<String>,
     has_writer: bool,
 }
@@ -114,11 +114,11 @@ pub(crate) struct Hub {
     pub(crate) config: Mutex<Option<Arc<Config>>>,
     lanes: Mutex<Lanes>,
     asks: Mutex<Asks>,
-    /// The writer waits here.
+    /// Wakes the writer.
     asked: Condvar,
-    /// Those who ask wait here.
+    /// Wakes threads that wait for a request to be done.
     done: Condvar,
-    /// The id of the thread that writes; 0 where there is none.
+    /// The id of the writer thread; 0 if there is none.
     pub(crate) writer_tid: AtomicU64,
 }
 
@@ -146,7 +146,7 @@ impl Hub {
         lock(&self.registry).register(about, types, address)
     }
 
-    /// A ring for a thread: one that a thread has left behind, or a new one.
+    /// A ring for a thread: one of a thread that has ended, or a new one.
     pub(crate) fn acquire(&self, words: usize, tid: u64, name: String) -> Lane {
         let mut lanes = lock(&self.lanes);
         let wanted = words.next_power_of_two() as u64;
@@ -159,7 +159,7 @@ impl Hub {
         self.add(&mut lanes, ring, ThreadInfo { tid, name: Mutex::new(name), ..ThreadInfo::unnamed() })
     }
 
-    /// The ring that a forked thread brings along.
+    /// Adds the ring of a forked thread.
     pub(crate) fn adopt(&self, ring: &'static Ring, tid: u64, name: String, from_tick: u64) -> Lane {
         let name = Mutex::new(name);
         ring.end_turn();
@@ -174,19 +174,19 @@ impl Hub {
         lane
     }
 
-    /// Rings that nobody needs yet, so that threads find them ready.
+    /// Creates rings in advance, so that threads do not have to.
     pub(crate) fn preallocate(&self, rings: usize, words: usize) {
         let made: Vec<&'static Ring> = (0..rings).map(|_| &*Box::leak(Box::new(Ring::new(words)))).collect();
         lock(&self.lanes).free.extend(made);
     }
 
-    /// All lanes, if they are others than those of `version`.
+    /// All lanes, if they have changed since `version`.
     pub(crate) fn lanes_since(&self, version: u64) -> Option<(u64, Vec<Lane>)> {
         let lanes = lock(&self.lanes);
         (lanes.version != version).then(|| (lanes.version, lanes.list.clone()))
     }
 
-    /// The thread has ended and its ring is empty: another one may have it.
+    /// Returns the empty ring of an ended thread to the pool.
     pub(crate) fn recycle(&self, lane: &Lane) {
         let mut lanes = lock(&self.lanes);
         lanes.list.retain(|other| !Arc::ptr_eq(&other.thread, &lane.thread));
@@ -200,12 +200,12 @@ impl Hub {
         (lanes.list.len(), lanes.free.len())
     }
 
-    /// Wakes the writer; if it misses that, it wakes by itself soon.
+    /// Wakes the writer; if it misses the signal, it wakes by itself soon.
     pub(crate) fn wake(&self) {
         self.asked.notify_one();
     }
 
-    /// Asks the writer and waits until it is done; false where there is none, or the deadline comes first.
+    /// Sends a request to the writer and waits until it is done; false if there is no writer, or on timeout.
     pub(crate) fn ask(&self, ask: Ask, deadline: Option<Instant>) -> Result<bool, String> {
         let mut asks = lock(&self.asks);
         if !asks.has_writer {
@@ -228,7 +228,7 @@ impl Hub {
         }
     }
 
-    /// Asks without waiting.
+    /// Sends a request without waiting.
     pub(crate) fn ask_later(&self, ask: Ask) {
         let mut asks = lock(&self.asks);
         if asks.has_writer {
@@ -238,13 +238,13 @@ impl Hub {
         }
     }
 
-    /// Writer: from now on there is one to ask.
+    /// Writer: accepts requests from now on.
     pub(crate) fn begin_writer(&self) {
         let mut asks = lock(&self.asks);
         (asks.has_writer, asks.failure) = (true, None);
     }
 
-    /// Writer: what is asked for, after waiting for it if nothing is.
+    /// Writer: the next request, if one comes within `patience`.
     pub(crate) fn next_ask(&self, patience: Duration) -> Option<Ask> {
         let mut asks = lock(&self.asks);
         if asks.queue.is_empty() && !patience.is_zero() {
@@ -253,7 +253,7 @@ impl Hub {
         asks.queue.pop_front()
     }
 
-    /// Writer: the oldest question is answered.
+    /// Writer: the oldest request is done.
     pub(crate) fn answer(&self, failure: Option<String>) {
         let mut asks = lock(&self.asks);
         asks.done += 1;
@@ -261,8 +261,8 @@ impl Hub {
         self.done.notify_all();
     }
 
-    /// Writer: the last question is answered, and nobody answers any more; at one stroke, for the next writer may begin
-    /// at once.
+    /// Writer: the last request is done, and no more are accepted; both under one lock, because the next writer may
+    /// start at once.
     pub(crate) fn end_writer(&self, failure: Option<String>) {
         let mut asks = lock(&self.asks);
         asks.done = asks.asked;
@@ -273,13 +273,13 @@ impl Hub {
     }
 }
 
-/// Waits to be notified, but not for long.
+/// Waits for a signal, but not for long.
 #[cfg(not(traceloom_shuttle))]
 fn wait<'a, T>(condvar: &Condvar, _: &'a Mutex<T>, guard: MutexGuard<'a, T>, patience: Duration) -> MutexGuard<'a, T> {
     condvar.wait_timeout(guard, patience).unwrap_or_else(std::sync::PoisonError::into_inner).0
 }
 
-/// In the model there is no time: the lock is given away for a moment.
+/// The model has no time: the lock is released for a moment.
 #[cfg(traceloom_shuttle)]
 fn wait<'a, T>(_: &Condvar, mutex: &'a Mutex<T>, guard: MutexGuard<'a, T>, _: Duration) -> MutexGuard<'a, T> {
     drop(guard);
@@ -327,7 +327,7 @@ mod model {
         writer::Writer,
     };
 
-    /// What came in: the number of the thread and of the record.
+    /// The records that arrived: number of the thread, number of the record.
     #[derive(Clone, Default)]
     struct Seen(Arc<std::sync::Mutex<Vec<(u64, u64)>>>);
 

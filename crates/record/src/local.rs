@@ -1,4 +1,4 @@
-//! The state of a thread, and the way of a record into its ring.
+//! The state of a thread, and how it puts records into its ring.
 
 use std::{
     cell::{Cell, RefCell},
@@ -18,27 +18,27 @@ use crate::{
     stats::COUNTERS,
 };
 
-/// What becomes of a record that finds no room.
+/// What to do with a record if the ring is full.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Weight {
-    /// By the policy for logs.
+    /// Use the policy for logs.
     Log,
-    /// By the policy for spans; leaves room for the ends of what is open.
+    /// Use the policy for spans, and leave space for the ends of open spans.
     Span,
-    /// Ends what was recorded: takes the room that was left for it.
+    /// The end of a recorded span, which uses the reserved space.
     End,
 }
 
-/// Settings of the running recorder that threads look at off the fast path.
+/// Settings of the running recorder that threads read on the slow path.
 pub(crate) struct Settings {
     pub(crate) ring_words: AtomicU64,
-    /// The newest records take the room of the oldest ones.
+    /// The newest records overwrite the oldest ones.
     pub(crate) overwrites: AtomicBool,
     pub(crate) logs_block: AtomicBool,
     pub(crate) spans_block: AtomicBool,
-    /// Ticks between two looks at the process id.
+    /// Ticks between two checks of the process id.
     pub(crate) check_ticks: AtomicU64,
-    /// A frame of more ticks than these asks for a dump.
+    /// A longer frame requests a dump.
     pub(crate) slow_frame_ticks: AtomicU64,
 }
 
@@ -52,22 +52,22 @@ pub(crate) static SETTINGS: Settings = Settings {
 };
 
 thread_local! {
-    /// The ring of this thread. No destructor, and nothing to initialize: a record finds it with one load.
+    /// The ring of this thread. It has no destructor and no initialization, so a record finds it with one load.
     static RING: Cell<Option<&'static Ring>> = const { Cell::new(None) };
     static LOCAL: Local = const { Local {
         checked: Cell::new(0),
         hub: Cell::new(None),
         has_ended: Cell::new(false),
     } };
-    /// The thread's place in the hub; gives the ring back when the thread ends.
+    /// The thread's entry in the hub; returns the ring when the thread ends.
     static PLACE: RefCell<Place> = const { RefCell::new(Place(None)) };
-    /// The name that the thread was given; it may come before the ring.
+    /// The name of the thread, which may be set before it has a ring.
     static NAME: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// What only the slow way needs. No destructors either, so that it can be used until the very end of a thread.
+/// State that only the slow path needs. It has no destructors either, so it can be used until the very end of a thread.
 struct Local {
-    /// When the process was seen to be the one of the hub.
+    /// When the process id was last compared with that of the hub.
     checked: Cell<u64>,
     hub: Cell<Option<&'static Hub>>,
     has_ended: Cell<bool>,
@@ -85,20 +85,20 @@ impl Drop for Place {
     }
 }
 
-/// Records something now; gives the tick, or nothing if it was dropped.
+/// Puts a record with the current tick; returns the tick, or `None` if the record was dropped.
 #[inline(always)]
 pub fn put<P: Payload>(kind: Kind, site: SiteId, weight: Weight, payload: P) -> Option<u64> {
     let header = header(kind, FIXED + payload.words(), site.get());
     try_put(header, &payload).or_else(|| put_now(header, weight, payload))
 }
 
-/// The same with a header that is laid out already; whether it was recorded.
+/// Like `put`, with a complete header; returns whether it was recorded.
 #[inline(always)]
 pub(crate) fn put_headed<P: Payload>(header: u64, weight: Weight, payload: P) -> bool {
     try_put(header, &payload).is_some() || put_now(header, weight, payload).is_some()
 }
 
-/// Records something now unless it has to take the slow way.
+/// Puts a record with the current tick unless that needs the slow path.
 #[inline(always)]
 pub(crate) fn try_put<P: Payload>(header: u64, payload: &P) -> Option<u64> {
     let words = FIXED + payload.words();
@@ -115,7 +115,7 @@ fn put_now<P: Payload>(header: u64, weight: Weight, payload: P) -> Option<u64> {
     put_late(clock::tick(), header, weight, payload)
 }
 
-/// The same at a tick that was read just now, for those who have the ring of this thread at hand.
+/// Like `try_put`, with a tick that was just read, for callers that have the ring of this thread.
 #[inline(always)]
 pub fn try_put_in<P: Payload>(ring: &Ring, tick: u64, kind: Kind, site: SiteId, payload: &P) -> bool {
     let words = FIXED + payload.words();
@@ -129,10 +129,10 @@ pub fn ring() -> Option<&'static Ring> {
     RING.get()
 }
 
-/// Called whenever a thread gets another ring, or none any more.
+/// Called whenever the ring of a thread changes.
 static RING_WATCH: OnceLock<fn(Option<&'static Ring>)> = OnceLock::new();
 
-/// Has a function called whenever a thread gets another ring, or none any more; the first one stays.
+/// Sets the function to call whenever the ring of a thread changes; only the first call has an effect.
 pub fn watch_rings(watch: fn(Option<&'static Ring>)) {
     let _ = RING_WATCH.set(watch);
 }
@@ -144,7 +144,7 @@ fn set_ring(ring: Option<&'static Ring>) {
     }
 }
 
-/// The slow way to its end, so that the fast one keeps nothing for coming back.
+/// The whole slow path as a tail call, so that the fast path saves no registers for it.
 #[inline(always)]
 pub fn put_slowly<P: Payload>(tick: u64, kind: Kind, site: SiteId, weight: Weight, payload: P) -> Option<u64> {
     put_late(tick, header(kind, FIXED + payload.words(), site.get()), weight, payload)
@@ -155,31 +155,32 @@ pub fn put_slowly<P: Payload>(tick: u64, kind: Kind, site: SiteId, weight: Weigh
 fn put_late<P: Payload>(tick: u64, header: u64, weight: Weight, payload: P) -> Option<u64> {
     let words = FIXED + payload.words();
     let (ring, head) = make_room(words, tick, weight)?;
-    // It may have waited for room, and the writer merges by time: a record with an old tick would come too late.
+    // The thread may have waited for space, and the writer merges by time: a record with an old tick would come too
+    // late.
     let tick = clock::tick();
     ring.put(head, [header, tick], words, &payload);
     Some(tick)
 }
 
-/// The ring of this thread, and where it has room for the record.
+/// The ring of this thread, and the position in it for the record.
 fn make_room(words: u64, tick: u64, weight: Weight) -> Option<(&'static Ring, u64)> {
     LOCAL.with(|local| local.make_room(words, tick, weight))
 }
 
-/// Gives this thread its ring now, so that its first record does not have to.
+/// Creates the ring of this thread now instead of at its first record.
 pub fn prepare_thread() {
     if is_recording() && RING.get().is_none() {
         make_room(FIXED, clock::tick(), Weight::End);
     }
 }
 
-/// Names this thread, for the recorder that runs and for those to come.
+/// Names this thread, for the running recorder and for later ones.
 pub fn name_thread(name: &str) {
     let _ = NAME.try_with(|own| name.clone_into(&mut own.borrow_mut()));
     let _ = PLACE.try_with(|place| place.borrow().0.as_ref().map(|thread| thread.set_name(name)));
 }
 
-/// In a forked child: the next record is the first of its own.
+/// Marks the current process as a forked child, whose own records start now.
 pub fn enter_child() {
     LOCAL.with(|local| local.checked.set(clock::tick()));
     if let Some(ring) = RING.get() {
@@ -187,7 +188,7 @@ pub fn enter_child() {
     }
 }
 
-/// In a forked child: a hub of its own; gives the hub of this process.
+/// The hub of this process; a forked child gets a new one first.
 pub(crate) fn check_fork() -> &'static Hub {
     LOCAL.with(|local| local.check_process(clock::tick()));
     hub::current()
@@ -245,7 +246,7 @@ impl Local {
 
     #[cold]
     fn take_ring(&self, tick: u64) -> Option<&'static Ring> {
-        // Where the thread's destructors have run, nothing would give the ring back.
+        // If the thread's destructors have already run, nothing would return the ring.
         let place = PLACE.try_with(|place| place.try_borrow_mut().is_ok());
         if place != Ok(true) {
             COUNTERS.late.fetch_add(1, Ordering::Relaxed);
@@ -267,11 +268,11 @@ impl Local {
         PLACE.with(|place| place.borrow_mut().0 = Some(lane.thread));
     }
 
-    /// Looks whether this is still the process that the ring belongs to.
+    /// Checks that the ring still belongs to this process.
     fn check_process(&self, tick: u64) {
         let hub = self.hub();
         if std::process::id() != hub.pid {
-            // The record at that tick was still the parent's.
+            // The record at that tick was made by the parent.
             let ring = RING.get().map(|ring| (ring, self.checked.get() + 1));
             if let Some((hub, lane)) = fork::adopt(hub, ring) {
                 self.hub.set(Some(hub));
@@ -303,13 +304,13 @@ fn may_block(weight: Weight) -> bool {
     }
 }
 
-/// How a thread waits for room: short at first, then longer, and never with a lock in its hands.
+/// How a thread waits for space: briefly at first, then longer, and never while it holds a lock.
 #[derive(Default)]
 struct Patience(u32);
 
 impl Patience {
-    /// Forgets the oldest records of a ring, for a flight recorder; false if the writer has been reading them for too long, which
-    /// only a writer without a processor does.
+    /// Drops the oldest records of a ring, for a flight recorder; false if the writer has been reading them for too
+    /// long, which happens only if it gets no CPU time.
     fn overwrite(&mut self, ring: &Ring) -> bool {
         if let Some(forgotten) = ring.forget(ring.len() / 8) {
             ring.dropped.fetch_add(forgotten, Ordering::Relaxed);

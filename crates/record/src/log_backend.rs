@@ -13,7 +13,7 @@ use crate::{
     site::{generation, is_on, is_recording},
 };
 
-/// Records what `log`'s macros say: `log::set_logger(&traceloom_record::LogBackend)`, then `log::set_max_level`.
+/// Records entries of `log`'s macros: `log::set_logger(&traceloom_record::LogBackend)`, then `log::set_max_level`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LogBackend;
 
@@ -34,7 +34,7 @@ impl Log for LogBackend {
         };
         with_fields(|fields| {
             fields.shown(MESSAGE, *record.args());
-            // Values that cannot be visited are left out; the message is there.
+            // Values that cannot be visited are left out; the message is recorded anyway.
             let _ = record.key_values().visit(fields);
             let place = Place {
                 module: record.module_path().unwrap_or(record.target()),

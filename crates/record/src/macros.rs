@@ -142,8 +142,8 @@ macro_rules! span {
     }};
 }
 
-/// Opens a span that may end on another thread: `let range = range!("request");`, then `range.enter()` wherever a thread
-/// works on it. It ends when it is dropped.
+/// Opens a span that may end on another thread: `let range = range!("request");`, then `range.enter()` in each thread
+/// that works on it. It ends when it is dropped.
 #[macro_export]
 macro_rules! range {
     ($name:expr) => {
@@ -162,7 +162,7 @@ macro_rules! frame {
     };
 }
 
-/// Begins, continues or ends a flow: `let flow = flow!("order");`, `flow!(flow, "packed");`, `flow!(end flow, "sent");`
+/// Starts, continues or ends a flow: `let flow = flow!("order");`, `flow!(flow, "packed");`, `flow!(end flow, "sent");`
 #[macro_export]
 macro_rules! flow {
     (end $flow:expr, $name:expr) => {
@@ -201,7 +201,7 @@ macro_rules! value {
     }};
 }
 
-/// Marks this moment with a text for people: `bookmark!("level 2 loaded")`.
+/// Marks the current time with a text: `bookmark!("level 2 loaded")`.
 #[macro_export]
 macro_rules! bookmark {
     ($text:expr) => {{
@@ -211,7 +211,7 @@ macro_rules! bookmark {
     }};
 }
 
-/// Names this thread; threads that were started with a name have it already.
+/// Names this thread; a thread that was started with a name already has it.
 #[cfg(not(feature = "off"))]
 #[macro_export]
 macro_rules! thread_name {

@@ -1,8 +1,8 @@
-//! What lies in a ring: a header word, a tick, and the words of the payload.
+//! The records in a ring: a header word, a tick, and the words of the payload.
 
 use crate::sync::{AtomicU64, Ordering};
 
-/// What a record is.
+/// The kind of a record, and its payload.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[repr(u8)]
 pub enum Kind {
@@ -10,7 +10,7 @@ pub enum Kind {
     Pad,
     /// A log entry: the arguments.
     Log,
-    /// A span begins: nothing, or its text.
+    /// A span starts: nothing, or its text.
     SpanBegin,
     /// The innermost span ends.
     SpanEnd,
@@ -18,25 +18,25 @@ pub enum Kind {
     Event,
     /// A value: a description, then the bytes.
     Value,
-    /// A frame begins: its number.
+    /// A frame starts: its number.
     FrameBegin,
     /// A frame ends: its number.
     FrameEnd,
-    /// The thread has a name from now on: text.
+    /// The thread gets a name: the text.
     ThreadName,
-    /// Text of the user's for this moment.
+    /// A bookmark: its text.
     Bookmark,
-    /// A flow begins: its number.
+    /// A flow starts: its number.
     FlowBegin,
-    /// A flow goes on: its number.
+    /// A flow continues: its number.
     FlowStep,
     /// A flow ends: its number.
     FlowEnd,
-    /// A span begins that may end on another thread: its number.
+    /// A span that may end on another thread starts: its number.
     RangeBegin,
     /// That span ends: its number.
     RangeEnd,
-    /// A span that is over: its start and end, and its text.
+    /// A complete span: its start and end, and its text.
     Block,
 }
 
@@ -70,17 +70,17 @@ pub(crate) const fn header(kind: Kind, words: u64, site: u32) -> u64 {
     kind as u64 | words << 8 | (site as u64) << 32
 }
 
-/// Kind, words and site of a header; what no producer writes is padding of one word.
+/// Kind, words and site of a header; an invalid header is read as padding of one word.
 pub(crate) fn split_header(word: u64) -> (Kind, u64, u32) {
     let kind = Kind::ALL.get((word & 0xff) as usize).copied().unwrap_or(Kind::Pad);
     (kind, (word >> 8 & 0xff_ffff).max(1), (word >> 32) as u32)
 }
 
-/// Words behind the tick.
+/// The words after the tick.
 pub trait Payload {
     /// How many words it takes.
     fn words(&self) -> u64;
-    /// Stores them; there are exactly that many slots.
+    /// Stores the words; there are exactly that many slots.
     fn put(&self, slots: &[AtomicU64]);
 }
 
@@ -109,7 +109,7 @@ impl Payload for u64 {
     }
 }
 
-/// A length, then bytes; longer ones than [`MAX_BYTES`] must be cut before.
+/// A length, then bytes; the caller limits them to [`MAX_BYTES`].
 impl Payload for &[u8] {
     #[inline(always)]
     fn words(&self) -> u64 {
@@ -153,7 +153,7 @@ impl Payload for ([u64; 2], &[u8]) {
     }
 }
 
-/// Words that are laid out already.
+/// Words that are already laid out.
 #[derive(Clone, Copy, Debug)]
 pub struct Ready<'a>(pub &'a [u64]);
 
@@ -167,7 +167,7 @@ impl Payload for Ready<'_> {
     }
 }
 
-/// Longest text or array that a record holds.
+/// Max bytes of a text or array in a record.
 pub const MAX_BYTES: usize = 16_000;
 
 #[inline(always)]
@@ -178,7 +178,7 @@ fn put_bytes(bytes: &[u8], slots: &[AtomicU64]) {
     }
     if let (false, Some(slot)) = (rest.is_empty(), slots.last()) {
         let word = match bytes.last_chunk::<8>() {
-            // Shifts out what the words before have: cheaper than a loop over bytes.
+            // Shifts out the bytes of the words before, which is cheaper than a loop over bytes.
             Some(last) => u64::from_le_bytes(*last) >> (64 - 8 * rest.len()),
             None => short_word(rest),
         };
@@ -199,7 +199,7 @@ fn short_word(bytes: &[u8]) -> u64 {
     }
 }
 
-/// Reads what [`Payload`]s stored.
+/// Reads the words of a [`Payload`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Words<'a>(pub(crate) &'a [u64]);
 
@@ -226,7 +226,7 @@ impl Words<'_> {
         out.truncate(start + len);
     }
 
-    /// A text; what a cut made invalid is replaced.
+    /// A text; bytes that became invalid because the text was cut are replaced.
     pub(crate) fn text(&mut self) -> String {
         let mut bytes = Vec::new();
         self.bytes(&mut bytes);

@@ -1,11 +1,11 @@
 //! The ring of one thread: whole words, one producer, one consumer, no lock.
 //!
 //! The producer stores the words of a record relaxed and publishes them with one release store of `head`; the consumer
-//! acquires `head`, loads the words relaxed, and gives their room back with a release store of `tail`. A record never
+//! acquires `head`, loads the words relaxed, and frees their space with a release store of `tail`. A record never
 //! wraps: the producer fills the end of a lap with [`Kind::Pad`] instead.
 //!
-//! In a flight recorder, a producer without room forgets its oldest records itself. Then it is the consumer for a moment, so
-//! whoever consumes takes [`Ring::turn`] before.
+//! In a flight recorder, a producer whose ring is full drops its oldest records itself. It is then the consumer for a
+//! moment, so every consumer first takes [`Ring::turn`].
 
 use crate::{
     clock,
@@ -13,30 +13,30 @@ use crate::{
     sync::{AtomicBool, AtomicU64, Ordering, Padded},
 };
 
-/// The producer's own numbers, on a line that the consumer never asks for; all loads and stores are relaxed.
+/// The producer's own state, on a cache line that the consumer never reads; all loads and stores are relaxed.
 struct Producer {
     clock: quanta::Clock,
-    /// Where the next record begins.
+    /// Where the next record starts.
     head: AtomicU64,
-    /// A record that would end behind this takes the slow way.
+    /// A record that would end after this position takes the slow path.
     limit: AtomicU64,
-    /// From this tick on records take the slow way once.
+    /// The first record at or after this tick takes the slow path.
     check_at: AtomicU64,
 }
 
-/// A ring of words; positions count up for ever.
+/// A ring of words; positions count up forever.
 pub struct Ring {
     words: Box<[AtomicU64]>,
-    /// Words minus one. Not wider, so that the compiler sees that an index and the words of a record do not overflow.
+    /// Words minus one. 32 bits, so that the compiler sees that an index plus the words of a record cannot overflow.
     mask: u32,
     producer: Padded<Producer>,
-    /// What the producer has handed over ends here.
+    /// The end of the published records.
     head: Padded<AtomicU64>,
-    /// Where the oldest record begins that was not read; the consumer's.
+    /// The start of the oldest unread record; written by the consumer.
     tail: Padded<AtomicU64>,
-    /// Whether somebody consumes.
+    /// Whether somebody holds the turn.
     is_taken: AtomicBool,
-    /// Records that found no room.
+    /// Records that were dropped because the ring was full.
     pub(crate) dropped: AtomicU64,
 }
 
@@ -79,14 +79,14 @@ impl Ring {
         (position | u64::from(self.mask)) + 1
     }
 
-    /// The `count` words from a position on, if they lie in one lap.
+    /// The `count` words from a position on, if they are in one lap.
     #[inline(always)]
     pub(crate) fn slots(&self, position: u64, count: u64) -> Option<&[AtomicU64]> {
         let at = (position as u32 & self.mask) as usize;
         self.words.get(at..at + count as usize)
     }
 
-    /// Producer: where a record of so many words has room, if there is no reason to take the slow way.
+    /// Producer: the position for a record of `words` words, unless it has to take the slow path.
     #[inline(always)]
     pub(crate) fn room(&self, words: u64, tick: u64) -> Option<u64> {
         let head = self.next();
@@ -94,7 +94,7 @@ impl Ring {
         is_ready.then_some(head)
     }
 
-    /// Producer: stores a record where there is room for it, and hands it over.
+    /// Producer: stores a record at a free position, and publishes it.
     #[inline(always)]
     pub(crate) fn put<P: Payload>(&self, head: u64, fixed: [u64; FIXED as usize], words: u64, payload: &P) {
         if let Some([header, tick, rest @ ..]) = self.slots(head, words) {
@@ -106,41 +106,41 @@ impl Ring {
         }
     }
 
-    /// Producer: the tick now; cheaper than [`clock::tick`], because it is known that there is a clock.
+    /// Producer: the current tick; cheaper than [`clock::tick`], because the clock is already initialized.
     #[inline(always)]
     pub(crate) fn tick(&self) -> u64 {
         self.producer.clock.raw()
     }
 
-    /// Producer: where the next record begins.
+    /// Producer: the position of the next record.
     #[inline(always)]
     pub(crate) fn next(&self) -> u64 {
         self.producer.head.load(Ordering::Relaxed)
     }
 
-    /// Producer: the next record begins here.
+    /// Producer: sets the position of the next record.
     #[inline(always)]
     pub(crate) fn go_to(&self, head: u64) {
         self.producer.head.store(head, Ordering::Relaxed);
     }
 
-    /// Producer: records up to this position need not ask for room.
+    /// Producer: records up to this position need no check for space.
     pub(crate) fn set_limit(&self, limit: u64) {
         self.producer.limit.store(limit, Ordering::Relaxed);
     }
 
-    /// Producer: the tick from which on records take the slow way.
+    /// Producer: the tick at which the slow path is due.
     #[inline(always)]
     pub(crate) fn check_at(&self) -> u64 {
         self.producer.check_at.load(Ordering::Relaxed)
     }
 
-    /// Producer: the slow way is due at this tick.
+    /// Producer: sets the tick at which the slow path is due.
     pub(crate) fn set_check_at(&self, tick: u64) {
         self.producer.check_at.store(tick, Ordering::Relaxed);
     }
 
-    /// Producer: hands over everything before `head`.
+    /// Producer: publishes everything before `head`.
     #[inline(always)]
     pub(crate) fn publish(&self, head: u64) {
         self.publish_as(head, Ordering::Release);
@@ -151,7 +151,7 @@ impl Ring {
         self.head.store(head, order);
     }
 
-    /// Producer: fills the lap from `head` on; gives where the next one begins.
+    /// Producer: pads the lap from `head` on; returns the start of the next lap.
     pub(crate) fn pad(&self, head: u64) -> u64 {
         let end = self.lap_end(head);
         if let Some([first, ..]) = self.slots(head, 1) {
@@ -171,25 +171,25 @@ impl Ring {
         self.head.load(Ordering::Acquire)
     }
 
-    /// Consumer: gives back the room of everything before `tail`.
+    /// Consumer: frees the space of everything before `tail`.
     pub(crate) fn release(&self, tail: u64) {
         self.tail.store(tail, Ordering::Release);
     }
 
-    /// The right to consume, unless somebody has it.
+    /// The right to consume, unless somebody else has it.
     pub(crate) fn turn(&self) -> Option<Turn<'_>> {
         let taken = self.is_taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed);
         // Not `then_some`: a turn that was not taken must not be ended.
         taken.is_ok().then(|| Turn(self))
     }
 
-    /// In a forked child, where a consumer that had its turn does not live on.
+    /// For a forked child, in which the thread that held the turn does not exist.
     pub(crate) fn end_turn(&self) {
         self.is_taken.store(false, Ordering::Release);
     }
 
-    /// Producer: forgets at least so many words of the oldest records; gives how many records that were, or nothing if the
-    /// consumer reads just now.
+    /// Producer: drops at least `words` words of the oldest records; returns the number of records, or `None` if the
+    /// consumer is reading.
     pub(crate) fn forget(&self, words: u64) -> Option<u64> {
         let _turn = self.turn()?;
         let (mut at, head, mut forgotten) = (self.tail(), self.next(), 0);
@@ -221,7 +221,7 @@ impl std::fmt::Debug for Ring {
     }
 }
 
-/// Every interleaving and every reordering that the memory model allows: `RUSTFLAGS="--cfg traceloom_loom"`.
+/// Explores every interleaving and every reordering that the memory model allows: `RUSTFLAGS="--cfg traceloom_loom"`.
 #[cfg(all(test, traceloom_loom))]
 mod model {
     use loom::{sync::Arc, thread};
@@ -230,7 +230,7 @@ mod model {
 
     const RECORDS: u64 = 3;
 
-    /// Three records of two words through a ring of four: room has to be given back, and a lap to be wrapped.
+    /// Three records of two words through a ring of four: space has to be freed, and a lap has to wrap.
     fn explore(order: Ordering) {
         loom::model(move || {
             let ring = Arc::new(Ring::new(4));
@@ -275,9 +275,9 @@ mod model {
         explore(Ordering::Relaxed);
     }
 
-    /// A producer that overwrites, while the consumer reads a record in its turn: what it reads is whole. The ring has room for
-    /// two records and the producer has a third one, which takes the place of the first unless that is being read. There are
-    /// too many interleavings for all of them, so threads are interrupted twice at most.
+    /// A producer overwrites while the consumer reads a record in its turn, and the record must be complete. The ring
+    /// holds two records; a third one replaces the first unless that is being read. All interleavings would be too
+    /// many, so threads are interrupted at most twice.
     fn explore_overwriting(takes_turns: bool) {
         let mut builder = loom::model::Builder::new();
         builder.preemption_bound = Some(2);

@@ -1,4 +1,4 @@
-//! Starting, asking and stopping a recorder.
+//! Starting, controlling and stopping a recorder.
 
 use std::{
     net::TcpListener,
@@ -22,14 +22,14 @@ use crate::{
     writer::Writer,
 };
 
-/// Says what to record and where to, then [starts](Recorder::start) it.
+/// Configures what to record and where to write it, then [starts](Recorder::start) recording.
 #[derive(Clone, Debug, Default)]
 pub struct Recorder {
     config: Config,
 }
 
 impl Recorder {
-    /// Nothing yet: add a file.
+    /// A recorder without outputs; add at least one.
     pub fn new() -> Self {
         Self::default()
     }
@@ -62,25 +62,25 @@ impl Recorder {
         self
     }
 
-    /// Lets EasyProfiler's GUI and `traceloom capture` capture this program over this port of this machine; EasyProfiler's
-    /// own is 28077.
+    /// Lets EasyProfiler's GUI and `traceloom capture` capture this program over this port on loopback; EasyProfiler's
+    /// default is 28077.
     #[must_use]
     pub fn listen(mut self, port: u16) -> Self {
         self.config.listening = Some(Listening::Port(port));
         self
     }
 
-    /// The same with a listener of your own. The protocol has no authentication and no encryption: whoever reaches an
-    /// address that is not loopback can read what the program records.
+    /// Like [`listen`](Self::listen), with a listener that you opened. The protocol has no authentication and no
+    /// encryption. Anybody who can reach an address other than loopback can read everything that the program records.
     #[must_use]
     pub fn listen_on(mut self, listener: TcpListener) -> Self {
         self.config.listening = Some(Listening::On(Arc::new(listener)));
         self
     }
 
-    /// Lets `traceloom view --live ADDRESS` watch what is recorded, from the moment it connects: the address is a port of
-    /// this machine such as `127.0.0.1:28078`, or the path of a Unix socket. Viewers need a token, which is made at the
-    /// start and left in a file that only this user can read, where `view` looks for it.
+    /// Lets `traceloom view --live ADDRESS` watch the recording from the moment it connects. The address is a port on
+    /// loopback, such as `127.0.0.1:28078`, or the path of a Unix socket. Viewers need a token; it is generated at the
+    /// start and stored in a file that only this user can read, where `view` finds it.
     #[must_use]
     pub fn serve(self, address: &str) -> Self {
         self.serve_at(
@@ -88,13 +88,13 @@ impl Recorder {
         )
     }
 
-    /// The same with a listener of your own; it needs a [token](Self::serve_token).
+    /// Like [`serve`](Self::serve), with a listener that you opened; it needs a [token](Self::serve_token).
     #[must_use]
     pub fn serve_on(self, listener: TcpListener) -> Self {
         self.serve_at(ServeAt::On(Arc::new(listener)))
     }
 
-    /// The same at the address in the environment variable `TRACELOOM_SERVE`, or not at all where there is none.
+    /// Like [`serve`](Self::serve), at the address in the environment variable `TRACELOOM_SERVE`, if it is set.
     #[must_use]
     pub fn serve_from_env(self) -> Self {
         match std::env::var("TRACELOOM_SERVE") {
@@ -103,7 +103,7 @@ impl Recorder {
         }
     }
 
-    /// The token that viewers need, instead of one that is made; 1 to 255 bytes.
+    /// The token that viewers need, instead of a generated one; 1 to 255 bytes.
     #[must_use]
     pub fn serve_token(mut self, token: impl Into<String>) -> Self {
         if let Some(serving) = &mut self.config.serving {
@@ -117,21 +117,21 @@ impl Recorder {
         self
     }
 
-    /// The layout of `.clog` files; CNanoLog 1.0.7's unless told otherwise.
+    /// The layout of `.clog` files (default: the layout of CNanoLog 1.0.7).
     #[must_use]
     pub fn layout(mut self, layout: Layout) -> Self {
         self.config.layout = layout;
         self
     }
 
-    /// Stores the ids of the process and of this thread in `.clog` files, which makes them files of version 1.1.
+    /// Stores the ids of the process and of this thread in `.clog` files, which then have version 1.1.
     #[must_use]
     pub fn ids(mut self) -> Self {
         self.config.extras.ids = true;
         self
     }
 
-    /// Compresses `.clog` files with LZ4, block by block, which makes them files of version 1.2. CNanoLog's decompressor
+    /// Compresses `.clog` files with LZ4, block by block; they then have version 1.2. CNanoLog's decompressor
     /// refuses them.
     #[must_use]
     pub fn compressed(mut self) -> Self {
@@ -139,7 +139,7 @@ impl Recorder {
         self
     }
 
-    /// Stores a CRC-32 for each block of `.clog` files, which makes them files of version 1.3. CNanoLog's decompressor
+    /// Stores a CRC-32 for each block of `.clog` files, which then have version 1.3. CNanoLog's decompressor
     /// refuses them.
     #[must_use]
     pub fn checksums(mut self) -> Self {
@@ -147,28 +147,28 @@ impl Recorder {
         self
     }
 
-    /// When the log goes on in `NAME.1.clog`, `NAME.2.clog`, …; never unless told otherwise.
+    /// When the log continues in `NAME.1.clog`, `NAME.2.clog`, … (default: never).
     #[must_use]
     pub fn rotation(mut self, rotation: Rotation) -> Self {
         self.config.rotation = rotation;
         self
     }
 
-    /// What happens to log entries when a ring is full; [`Policy::Block`] unless told otherwise.
+    /// The policy for log entries if a ring is full (default: [`Policy::Block`]).
     #[must_use]
     pub fn logs(mut self, policy: Policy) -> Self {
         self.config.logs = policy;
         self
     }
 
-    /// What happens to spans, events and values when a ring is full; [`Policy::DropNewest`] unless told otherwise.
+    /// The policy for spans, events and values if a ring is full (default: [`Policy::DropNewest`]).
     #[must_use]
     pub fn spans(mut self, policy: Policy) -> Self {
         self.config.spans = policy;
         self
     }
 
-    /// Which sites are on; all of them unless told otherwise.
+    /// Which sites are on (default: all).
     #[must_use]
     pub fn filter(mut self, filter: Filter) -> Self {
         self.config.filter = filter;
@@ -182,42 +182,42 @@ impl Recorder {
         self
     }
 
-    /// Frames that take longer make a [flight recorder](Self::flight) dump.
+    /// A longer frame makes a [flight recorder](Self::flight) dump.
     #[must_use]
     pub fn slow_frame(mut self, limit: Duration) -> Self {
         self.config.slow_frame = Some(limit);
         self
     }
 
-    /// Bytes of a thread's ring, rounded up to a power of two; 1 MiB unless told otherwise.
+    /// Bytes of a thread's ring, rounded up to a power of two (default: 1 MiB).
     #[must_use]
     pub fn ring_bytes(mut self, bytes: usize) -> Self {
         self.config.ring_bytes = bytes.clamp(4 << 10, 1 << 30);
         self
     }
 
-    /// Makes this many rings in advance, so that the first record of a thread does not have to.
+    /// Creates this many rings in advance, so that the first record of a thread does not have to.
     #[must_use]
     pub fn preallocate(mut self, rings: usize) -> Self {
         self.config.spare_rings = rings;
         self
     }
 
-    /// How long a panic may wait for the writer, at most; 2 s unless told otherwise, `None` leaves panics alone.
+    /// How long a panic waits for the writer (default: 2 s); `None` leaves panics alone.
     #[must_use]
     pub fn panic_deadline(mut self, deadline: Option<Duration>) -> Self {
         self.config.panic_deadline = deadline;
         self
     }
 
-    /// Spans, events and values wait, on disk, until [`save_prof`] writes them to a file.
+    /// Collects spans, events and values on disk until [`save_prof`] writes them to a file.
     #[must_use]
     pub fn prof_later(self) -> Self {
         self.prof(PathBuf::new())
     }
 
-    /// Starts, or adds its outputs to the recorder that runs, in place of those of the same kind; [`stop`] ends it. Other
-    /// settings are those of the recorder that runs.
+    /// Starts recording, or adds these outputs to the running recorder, where they replace outputs of the same kind;
+    /// [`stop`] ends it. The running recorder keeps its other settings.
     pub fn join(self) -> Result<()> {
         static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
         let _turn = TURN.lock();
@@ -267,7 +267,7 @@ impl Recorder {
     }
 }
 
-/// Starts the writer.
+/// Starts the writer thread.
 pub(crate) fn spawn(hub: &'static Hub, config: &Config) -> Result<()> {
     let timeline = Timeline::start();
     let ticks = |time: Duration| (time.as_secs_f64() * timeline.frequency() as f64) as u64;
@@ -293,7 +293,7 @@ pub(crate) fn spawn(hub: &'static Hub, config: &Config) -> Result<()> {
 pub struct Guard(());
 
 impl Guard {
-    /// Stops, and says what went wrong if anything did.
+    /// Stops the recorder, and returns the first error.
     pub fn close(self) -> Result<()> {
         let outcome = stop();
         std::mem::forget(self);
@@ -303,12 +303,12 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        // Errors are counted; a destructor has nobody to tell them to.
+        // Errors are counted, because a destructor cannot return them.
         let _ = stop();
     }
 }
 
-/// Writes everything that was recorded and closes the files, without the guard; nothing happens if no recorder runs.
+/// Writes everything that was recorded and closes the files, without the guard; does nothing if no recorder is running.
 pub fn stop() -> Result<()> {
     let hub = local::check_fork();
     end_generation();
@@ -321,13 +321,12 @@ fn failed(failure: String) -> Error {
     std::io::Error::other(failure).into()
 }
 
-/// Waits until everything that was recorded before is with the kernel: it survives the end of this process, however
-/// that comes.
+/// Waits until everything recorded so far is written to the kernel, so that it survives the end of the process.
 pub fn flush() -> Result<()> {
     ask(Ask::Flush)
 }
 
-/// Waits until everything that was recorded before is on the disk: it survives a loss of power.
+/// Waits until everything recorded so far is on disk, so that it survives a loss of power.
 pub fn sync() -> Result<()> {
     ask(Ask::Sync)
 }
@@ -337,7 +336,7 @@ pub fn rotate() -> Result<()> {
     ask(Ask::Rotate)
 }
 
-/// Writes what the flight recorder holds, into `NAME.dump-N.EXT`.
+/// Writes the contents of the flight recorder to `NAME.dump-N.EXT`.
 pub fn dump() -> Result<()> {
     ask(Ask::Dump)
 }
@@ -349,7 +348,7 @@ fn ask(ask: Ask) -> Result<()> {
     local::check_fork().ask(ask, None).map(drop).map_err(failed)
 }
 
-/// Writes everything that was recorded to one output and closes it; the recorder stops with the last one.
+/// Writes everything recorded so far to one output and closes it; the recorder stops with the last output.
 pub fn leave(slot: Slot) -> Result<()> {
     let hub = local::check_fork();
     let Some(running) = lock(&hub.config).clone() else { return Ok(()) };
@@ -361,7 +360,7 @@ pub fn leave(slot: Slot) -> Result<()> {
     hub.ask(Ask::Close(slot), None).map(drop).map_err(failed)
 }
 
-/// Leaves spans, events and values out of the profile, or takes them in again.
+/// Pauses or resumes the recording of spans, events and values in the profile.
 pub fn pause_prof(is_paused: bool) -> Result<()> {
     ask(Ask::Pause(is_paused))
 }
@@ -376,11 +375,11 @@ pub fn save_prof(path: impl Into<PathBuf>) -> Result<u64> {
 /// Flushes, but waits at most this long; returns false on timeout.
 pub fn flush_within(time: Duration) -> bool {
     let until = Instant::now() + time;
-    // The writer of a parent does not answer its child, which gets one of its own first.
+    // The writer of a parent does not answer its child, which first gets a new one.
     site::is_recording() && local::check_fork().ask(Ask::Flush, Some(until)) == Ok(true)
 }
 
-/// Turns other sites on and off from now on.
+/// Changes which sites are on.
 pub fn set_filter(filter: Filter) {
     let hub = if site::is_recording() { local::check_fork() } else { hub::current() };
     lock(&hub.registry).filter = filter;
@@ -394,27 +393,27 @@ pub fn is_recording() -> bool {
     site::is_recording()
 }
 
-/// Whether a recorder is running that writes to this.
+/// Whether a running recorder has this output.
 pub fn writes_to(slot: Slot) -> bool {
     lock(&hub::current().config).as_ref().is_some_and(|config| config.has(slot))
 }
 
-/// What was recorded since the start, and what was not.
+/// Counts of recorded, dropped and lost records since the start.
 pub fn stats() -> Stats {
     COUNTERS.stats(hub::current().rings())
 }
 
-/// Counts from zero again.
+/// Resets the counts.
 pub fn reset_stats() {
     COUNTERS.reset();
 }
 
-/// The id of the thread that writes; 0 before there was one.
+/// The id of the writer thread; 0 before the first one.
 pub fn writer_thread() -> u64 {
     hub::current().writer_tid.load(Ordering::Relaxed)
 }
 
-/// Makes panics flush, or dump what the flight recorder holds, before anything else happens.
+/// Makes panics first flush, or dump the flight recorder.
 fn hook_panics() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -427,11 +426,11 @@ fn hook_panics() {
 }
 
 fn at_panic() {
-    // The writer cannot wait for itself, and whoever holds the lock may be the one that panics.
+    // The writer cannot wait for itself, and the panicking thread may hold the lock.
     if !site::is_recording() || thread::current().name() == Some("traceloom-record") {
         return;
     }
-    // The writer of a parent does not answer its child, which gets one of its own first.
+    // The writer of a parent does not answer its child, which first gets a new one.
     let hub = local::check_fork();
     let Some(config) = hub.config.try_lock().ok().and_then(|config| config.clone()) else { return };
     if let Some(deadline) = config.panic_deadline {

@@ -1,4 +1,4 @@
-//! Call sites: a static at each macro, and the registry that owns copies of what they say.
+//! Call sites: a static at each macro, and the registry that owns copies of their descriptions.
 
 use std::{
     num::NonZeroU32,
@@ -26,23 +26,22 @@ pub struct Level {
 }
 
 impl Level {
-    /// Details for whoever looks for a fault.
+    /// Details for debugging.
     pub const DEBUG: Self = Self { number: 3, rank: 10, name: "DEBUG" };
-    /// The normal course of things.
+    /// Normal operation.
     pub const INFO: Self = Self { number: 0, rank: 20, name: "INFO" };
-    /// Something is odd and goes on.
+    /// A problem that the program survives.
     pub const WARN: Self = Self { number: 1, rank: 30, name: "WARN" };
     /// Something failed.
     pub const ERROR: Self = Self { number: 2, rank: 40, name: "ERROR" };
 
-    /// A level of your own: numbers 4 to 255, and a rank among DEBUG 10, INFO 20, WARN 30 and ERROR 40 that filters
-    /// go by.
+    /// A custom level with a number from 4 to 255 and a rank for filters (DEBUG 10, INFO 20, WARN 30, ERROR 40).
     pub const fn custom(number: u8, rank: u8, name: &'static str) -> Self {
         assert!(number >= 4, "the numbers 0 to 3 belong to the built-in levels");
         Self { number, rank, name }
     }
 
-    /// The built-in level of a name, in any case.
+    /// The built-in level with this name, in upper or lower case.
     pub fn named(name: &str) -> Option<Self> {
         let levels = [Self::DEBUG, Self::INFO, Self::WARN, Self::ERROR];
         levels.into_iter().find(|level| level.name.eq_ignore_ascii_case(name))
@@ -52,30 +51,31 @@ impl Level {
 /// The id of a site plus one.
 pub type SiteId = NonZeroU32;
 
-/// 0 while nothing records, [`LATE`] after a recording; else it changes whenever sites have to ask again whether they are
-/// on. Counts in the upper half, where a [`Site`] has it. Every record looks at it, so nothing that changes lies next to it.
+/// 0 while nothing is recorded, [`LATE`] after a recording; else it changes whenever sites have to check again whether
+/// they are on. It counts in the upper half, as in [`Site`]. Every record reads it, so nothing that changes shares its
+/// cache line.
 static GENERATION: Padded<AtomicU64> = Padded(AtomicU64::new(0));
 static NEXT_GENERATION: AtomicU32 = AtomicU32::new(1);
 
-/// The generation after a recording: every site is off, and calls are counted. It lies below all others and above all ids, so
-/// that no site can take it for an answer.
+/// The generation after a recording: every site is off, and calls are counted. It is below all others and above all
+/// ids, so that no site can mistake it for an id.
 const LATE: u64 = 1 << 30;
-/// Calls that are counted after a recording; then nobody counts any longer, and a call costs what it did before the start.
+/// Max calls that are counted after a recording; then a call costs as little as before the start.
 const MAX_LATE: u64 = 1 << 16;
 static LATE_CALLS: AtomicU64 = AtomicU64::new(0);
 
-/// Whether a recorder runs, and which answers of sites are still good.
+/// The current generation: whether a recorder is running, and which cached ids are still valid.
 #[inline(always)]
 pub(crate) fn generation() -> u64 {
     GENERATION.load(Ordering::Relaxed)
 }
 
-/// Whether a recorder runs.
+/// Whether a recorder is running.
 pub(crate) fn is_recording() -> bool {
     generation() > LATE
 }
 
-/// Whether a recorder runs in this generation; if one has just ended, the call is counted.
+/// Whether a recorder is running in this generation; if one has just ended, the call is counted.
 #[inline(always)]
 pub(crate) fn is_on(generation: u64) -> bool {
     if generation == LATE {
@@ -89,18 +89,18 @@ pub(crate) fn is_on(generation: u64) -> bool {
 fn count_late() {
     COUNTERS.late.fetch_add(1, Ordering::Relaxed);
     if LATE_CALLS.fetch_add(1, Ordering::Relaxed) + 1 >= MAX_LATE {
-        // Unless a recorder has been started meanwhile.
+        // Unless another recorder has started in the meantime.
         let _ = GENERATION.compare_exchange(LATE, 0, Ordering::SeqCst, Ordering::Relaxed);
     }
 }
 
-/// Every site asks again; recording is on.
+/// Turns recording on; every site checks again whether it is on.
 pub(crate) fn renew_generation() {
     let next = NEXT_GENERATION.fetch_add(1, Ordering::Relaxed).max(1);
     GENERATION.store(u64::from(next) << 32, Ordering::SeqCst);
 }
 
-/// Every site is off; where none was on, nothing is late.
+/// Turns every site off; if none was on, no call counts as late.
 pub(crate) fn end_generation() {
     LATE_CALLS.store(0, Ordering::Relaxed);
     let to_late = |generation| (generation > LATE).then_some(LATE);
@@ -111,13 +111,14 @@ pub(crate) fn end_generation() {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Site {
-    /// The generation that asked last, above a hash of the types and the id plus one; nothing below it if the site is off.
+    /// The generation of the last lookup in the upper bits; below it a hash of the types and the id plus one, or 0 if
+    /// the site is off.
     state: StaticU64,
     #[doc(hidden)]
     pub about: About<'static>,
 }
 
-/// What a site says about itself.
+/// The description of a site.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct About<'a> {
@@ -128,18 +129,18 @@ pub struct About<'a> {
     pub module: &'a str,
     pub file: &'a str,
     pub line: u32,
-    /// How a log of lines shows its entries; empty for the pattern of the log.
+    /// The pattern for its entries in a text log; empty for the default one.
     pub pattern: &'a str,
 }
 
 impl Site {
-    /// A site that has not been asked.
+    /// A site that has not been registered.
     #[doc(hidden)]
     pub const fn new(about: About<'static>) -> Self {
         Self { state: StaticU64::new(0), about }
     }
 
-    /// What is known of the site, unless it is off; looked at before its arguments are.
+    /// The cached state of the site, unless it is off; checked before its arguments are evaluated.
     #[doc(hidden)]
     #[inline(always)]
     pub fn look(&'static self) -> Option<Look> {
@@ -156,7 +157,8 @@ impl Site {
         (answer != 0).then_some(Look { site: self, generation, answer })
     }
 
-    /// The id of a site without arguments, if it is on. One comparison decides where it is on, which pays for spans.
+    /// The id of a site without arguments, if it is on. If it is on, one comparison is enough, which is worthwhile for
+    /// spans.
     #[inline(always)]
     pub(crate) fn id(&'static self) -> Option<SiteId> {
         if cfg!(feature = "off") {
@@ -167,7 +169,7 @@ impl Site {
         if answer.wrapping_sub(1) < MAX_IDS - 1 {
             return SiteId::new(answer as u32);
         }
-        // First, because it is what a program that does not record pays.
+        // First, because this is the whole cost if nothing is recorded.
         if generation == 0 {
             return None;
         }
@@ -180,7 +182,7 @@ impl Site {
         self.ask_of(hub::current(), generation, types)
     }
 
-    /// Registers the site. The answer is good for the generation that was seen before: a filter that has changed since has
+    /// Registers the site. The id is valid for the generation that was read before: a filter that has changed since has
     /// another one.
     fn ask_of(&self, hub: &Hub, generation: u64, types: &Types) -> Option<SiteId> {
         let id = hub.register(&self.about, types.codes, std::ptr::from_ref(self).addr());
@@ -194,18 +196,19 @@ impl Site {
     }
 }
 
-/// A site that may be on, and what it knew when it was looked at.
+/// A site that may be on, with its state when it was read.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Look {
     site: &'static Site,
     generation: u64,
-    /// What the site got when it asked last; more than 32 bits if that was in another generation.
+    /// The result of the last lookup; more than 32 bits if that was in another generation.
     answer: u64,
 }
 
 impl Look {
-    /// The id, if the site is on. A generic function has one site for all its types, so these are part of the answer.
+    /// The id, if the site is on. A generic function has one site for all its types, so the types are part of the
+    /// state.
     #[inline(always)]
     pub(crate) fn id(self, types: &'static Types) -> Option<SiteId> {
         match self.known(types) {
@@ -214,7 +217,7 @@ impl Look {
         }
     }
 
-    /// The id, if the site knows it.
+    /// The id, if it is cached.
     #[inline(always)]
     fn known(self, types: &Types) -> Option<SiteId> {
         match self.answer ^ u64::from(types.hash) << 24 {
@@ -224,7 +227,7 @@ impl Look {
     }
 }
 
-/// Ids have 24 bits; the 8 above them tell types apart.
+/// Ids have 24 bits; the 8 bits above distinguish types.
 pub(crate) const MAX_IDS: u64 = 1 << 24;
 
 /// Argument types of a call.
@@ -249,7 +252,7 @@ impl Types {
     }
 }
 
-/// What the registry keeps of a site: copies, so that the library that it is in may be unloaded.
+/// The copy of a site in the registry, so that the library of the site may be unloaded.
 #[derive(Debug)]
 pub(crate) struct SiteInfo {
     pub(crate) name: Box<str>,
@@ -259,7 +262,7 @@ pub(crate) struct SiteInfo {
     pub(crate) line: u32,
     /// Argument types of a log entry.
     pub(crate) types: Box<[u8]>,
-    /// How a log of lines shows its entries, if not as all others.
+    /// The pattern for its entries in a text log, if not the default one.
     pub(crate) pattern: Box<str>,
 }
 
@@ -276,7 +279,7 @@ impl SiteInfo {
         }
     }
 
-    /// A site of the recorder's own.
+    /// A site of the recorder itself.
     pub(crate) fn own(name: &str, level: Level, types: &[ArgType]) -> Self {
         Self {
             name: name.into(),
@@ -290,7 +293,7 @@ impl SiteInfo {
     }
 }
 
-/// Where the site with this id is in [`Registry::sites`].
+/// The index of the site with this id in [`Registry::sites`].
 pub(crate) const fn index_of(id: u32) -> usize {
     id.wrapping_sub(1) as usize
 }
@@ -311,7 +314,7 @@ impl Registry {
             return None;
         }
         let key = (address, types.into());
-        // A library may be loaded where another one was: then the address is an old one and the site is not.
+        // A library may be loaded at the address of another one: then the address is known, but the site is new.
         let is_same = |id: &SiteId| {
             let site = self.sites.get(index_of(id.get()));
             site.is_some_and(|site| *site.name == *about.name && site.line == about.line && *site.file == *about.file)
@@ -324,7 +327,7 @@ impl Registry {
         Some(id)
     }
 
-    /// A site that no static stands for; nothing if there are too many already.
+    /// Adds a site without a static; `None` if there are too many.
     pub(crate) fn add(&mut self, site: SiteInfo) -> Option<SiteId> {
         let id = SiteId::new(self.sites.len() as u32 + 1).filter(|id| u64::from(id.get()) < MAX_IDS)?;
         self.sites.push(Arc::new(site));

@@ -1,4 +1,4 @@
-//! Spans, frames, flows, events, bookmarks, values: what the macros call.
+//! Spans, frames, flows, events, bookmarks and values: the functions behind the macros.
 
 use std::{
     marker::PhantomData,
@@ -21,12 +21,12 @@ use crate::{
 pub struct SpanGuard {
     /// The header of the record that ends it; 0 for a span that is not recorded.
     end: u64,
-    /// A span ends on the thread that it began on.
+    /// A span ends on the thread on which it started.
     _not_send: PhantomData<*const ()>,
 }
 
 impl SpanGuard {
-    /// Begins a span.
+    /// Starts a span.
     #[doc(hidden)]
     #[inline(always)]
     pub fn begin(site: &'static Site) -> Self {
@@ -36,7 +36,7 @@ impl SpanGuard {
         }
     }
 
-    /// Begins a span with a text of its own.
+    /// Starts a span with a text.
     #[doc(hidden)]
     #[inline(always)]
     pub fn begin_with(site: Look, text: &str) -> Self {
@@ -70,7 +70,7 @@ impl Drop for SpanGuard {
     }
 }
 
-/// Numbers of frames, flows and ranges; 0 stands for none.
+/// Numbers of frames, flows and ranges; 0 means none.
 struct Numbers(AtomicU64);
 
 impl Numbers {
@@ -93,7 +93,7 @@ static FLOWS: Numbers = Numbers::new();
 #[must_use = "a range ends when it is dropped"]
 pub struct Range {
     site: &'static Site,
-    /// The id that it began with, so that it ends whatever becomes of the site, and its number.
+    /// The id at its start, so that it ends even if the site is turned off, and its number.
     begun: Option<(SiteId, u64)>,
 }
 
@@ -104,7 +104,7 @@ impl Range {
         Self { site, begun: site.id().and_then(begin_range) }
     }
 
-    /// This thread works on it until the guard is dropped.
+    /// Records that this thread works on the range until the guard is dropped.
     #[inline]
     pub fn enter(&self) -> SpanGuard {
         self.begun.map_or(SpanGuard::none(), |_| SpanGuard::begin(self.site))
@@ -130,7 +130,7 @@ fn end_range(id: SiteId, number: u64) {
     put(Kind::RangeEnd, id, Weight::End, number);
 }
 
-/// The number of another frame.
+/// A new number for a frame.
 pub fn next_frame() -> u64 {
     FRAMES.next()
 }
@@ -169,7 +169,7 @@ impl Drop for FrameGuard {
     }
 }
 
-/// Work that goes from span to span, on any threads; made by [`flow!`](crate::flow).
+/// Work that passes from span to span, on any threads; made by [`flow!`](crate::flow).
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Flow(u64);
 
@@ -239,7 +239,7 @@ pub fn record_bookmark(site: Look, text: &str) {
     }
 }
 
-/// Called by [`thread_name!`](crate::thread_name), also while nothing records.
+/// Called by [`thread_name!`](crate::thread_name), also while nothing is recorded.
 #[doc(hidden)]
 pub fn record_thread_name(site: &'static Site, text: &str) {
     name_thread(text);
@@ -310,7 +310,7 @@ values! {
     f64, DOUBLE, value => value.to_le_bytes();
 }
 
-/// As many elements as a record holds; counted if that is not all.
+/// The first elements, up to the size of a record; counted if it had to be cut.
 fn cut_elements<T>(elements: &[T], size: usize) -> &[T] {
     match elements.get(..MAX_BYTES / size) {
         Some(kept) if kept.len() < elements.len() => {
@@ -353,7 +353,7 @@ pub fn record_value<V: Value + ?Sized>(site: Look, value: &V) {
     }
 }
 
-/// The word before the bytes of a value. Ids are addresses, which have 48 bits; 0 stands for none.
+/// The word before the bytes of a value. Ids are addresses, which have 48 bits; 0 means none.
 pub const fn describe(code: u8, is_array: bool, value_id: u64) -> u64 {
     code as u64 | (is_array as u64) << 8 | value_id << 16
 }

@@ -1,4 +1,4 @@
-//! What was recorded, and what was not.
+//! Counts of recorded, dropped and lost records.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -31,33 +31,33 @@ pub(crate) static COUNTERS: Padded<Counters> = Padded(Counters {
     unseen: AtomicU64::new(0),
 });
 
-/// What was recorded since the recorder was started, and what was not.
+/// Counts of recorded, dropped and lost records since the start.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Stats {
     /// Records that reached the writer.
     pub records: u64,
-    /// Records that found no room in their ring, or that a flight recorder overwrote there.
+    /// Records that were dropped because their ring was full, or that a flight recorder overwrote.
     pub dropped: u64,
-    /// Calls after the recorder was stopped, the first 65 536 of them, or in a thread that has ended.
+    /// Calls after the recorder was stopped (the first 65 536 of them), or in a thread that has ended.
     pub late: u64,
-    /// Texts and arrays that were longer than a record can be.
+    /// Texts and arrays that were cut to the size of a record.
     pub cut: u64,
-    /// Times that a thread had to wait for room.
+    /// How often a thread had to wait for space.
     pub waits: u64,
-    /// Records that a sink could not keep while its file could not be written.
+    /// Records that were lost while a file could not be written.
     pub lost: u64,
-    /// Errors of files.
+    /// Errors while writing files.
     pub errors: u64,
-    /// Bytes handed to the kernel.
+    /// Bytes written to the kernel.
     pub bytes: u64,
-    /// Times that the time of day jumped.
+    /// How often the time of day jumped.
     pub clock_steps: u64,
     /// Records that a viewer missed because it was too slow.
     pub unseen: u64,
     /// Rings of running threads.
     pub rings: u64,
-    /// Rings that wait for a thread.
+    /// Rings that are free for new threads.
     pub spare_rings: u64,
 }
 

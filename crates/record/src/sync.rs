@@ -1,4 +1,4 @@
-//! The primitives that the ring and the hub are made of, so that a model checker can take their place.
+//! The primitives of the ring and the hub, which a model checker can replace.
 
 #[cfg(traceloom_loom)]
 pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,7 +12,7 @@ pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 #[cfg(not(traceloom_shuttle))]
 pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
 
-/// The words of statics; loom's cannot be made at compile time.
+/// The words of statics; loom's cannot be created at compile time.
 #[cfg(traceloom_shuttle)]
 pub(crate) use shuttle::sync::atomic::AtomicU64 as StaticU64;
 #[cfg(not(traceloom_shuttle))]
@@ -33,7 +33,7 @@ impl<T> Deref for Padded<T> {
     }
 }
 
-/// The lock, also after a panic of a holder: every value behind one is valid between statements.
+/// Locks, also after a panic of a holder: every value behind a lock is valid between statements.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! `tracing`: a subscriber of our own, which is cheaper, and a layer for those who have others as well.
+//! Backends for `tracing`: a subscriber, which is cheaper, and a layer to combine with others.
 
 use std::{
     cell::{Cell, RefCell},
@@ -26,13 +26,13 @@ use crate::{
     site::{SiteId, generation, is_on, is_recording},
 };
 
-/// Records what `tracing` says and nothing else; cheaper than [`RecordLayer`], because spans need no registry.
+/// A subscriber that records spans and events; cheaper than [`RecordLayer`], because spans need no registry.
 ///
 /// `tracing::subscriber::set_global_default(traceloom_record::RecordSubscriber)`
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RecordSubscriber;
 
-/// Records what `tracing` says, next to other layers.
+/// A layer that records spans and events, next to other layers.
 ///
 /// `tracing_subscriber::registry().with(traceloom_record::RecordLayer)`
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,20 +40,20 @@ pub struct RecordLayer;
 
 type StaticMetadata = &'static Metadata<'static>;
 
-/// What the sites of spans are, for values that come later.
+/// The metadata of spans by site, for values that are recorded later.
 static SPANS: RwLock<BTreeMap<SiteId, StaticMetadata>> = RwLock::new(BTreeMap::new());
 
 thread_local! {
     static NEXT_NUMBER: Cell<u64> = const { Cell::new(0) };
     static HAS_DROPPED: Cell<bool> = const { Cell::new(false) };
-    /// Spans that this thread is in and that were not recorded: their ends must not be either.
+    /// Entered spans of this thread that were not recorded: their ends must not be recorded either.
     static DROPPED: RefCell<Vec<Id>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Bits of the site in the id of a span.
 const SITE_BITS: u32 = 24;
 
-/// An id holds the site, so that nothing has to be stored for a span.
+/// The id contains the site, so that nothing has to be stored per span.
 fn span_id(site: Option<SiteId>) -> Id {
     let low = site.map_or(0, |site| u64::from(site.get()));
     Id::from_u64((next_number() << SITE_BITS | low).max(1))
@@ -64,7 +64,7 @@ fn site_of(span: &Id) -> Option<SiteId> {
     SiteId::new((span.into_u64() & ((1 << SITE_BITS) - 1)) as u32)
 }
 
-/// Numbers that no other span of the process has; each thread takes many at a time.
+/// A number that is unique in the process; each thread reserves many at a time.
 #[inline(always)]
 fn next_number() -> u64 {
     const AT_A_TIME: u64 = 1 << 16;
@@ -87,7 +87,7 @@ impl Subscriber for RecordSubscriber {
     }
 
     fn new_span(&self, attributes: &Attributes<'_>) -> Id {
-        // The usual way calls nothing and keeps nothing: everything else is at the end of another one.
+        // The fast path calls nothing and saves nothing; everything else is a tail call.
         match known(hash_address(address_of(attributes.metadata()))) {
             Some(site) => span_id(Some(site)),
             None => new_span_slowly(attributes),
@@ -159,7 +159,7 @@ fn new_span_slowly(attributes: &Attributes<'_>) -> Id {
 #[inline(always)]
 fn enter(site: SiteId, span: &Id) {
     let begin = header(Kind::SpanBegin, FIXED, site.get());
-    // Where nothing records any longer, nobody reads the ring.
+    // If nothing is recorded anymore, nobody reads the ring.
     if try_put(begin, &()).is_none() {
         enter_slowly(begin, span);
     }
@@ -190,7 +190,7 @@ fn exit_slowly(end: u64, span: &Id) {
     }
 }
 
-/// A span whose site is off has no end either.
+/// If the site of a span is off, its end is not recorded either.
 #[cold]
 fn forget(span: &Id) {
     if HAS_DROPPED.get() {
@@ -200,11 +200,11 @@ fn forget(span: &Id) {
 
 fn drop_span(span: &Id) {
     HAS_DROPPED.set(true);
-    // At the end of a thread there is nothing left to get wrong.
+    // This fails only at the end of a thread, when it no longer matters.
     let _ = DROPPED.try_with(|dropped| dropped.borrow_mut().push(span.clone()));
 }
 
-/// Takes a span from the dropped ones.
+/// Removes a span from the dropped ones.
 #[cold]
 fn was_dropped(span: &Id) -> bool {
     let take = |dropped: &RefCell<Vec<Id>>| {
@@ -232,7 +232,7 @@ fn address_of(metadata: StaticMetadata) -> usize {
 }
 
 fn span_site(metadata: StaticMetadata) -> Option<SiteId> {
-    // Spans with fields are known by the byte behind: the fast way finds only those without.
+    // Spans with fields use the next byte as their address, so that the fast path finds only spans without fields.
     let hash = hash_address(address_of(metadata) + usize::from(!metadata.fields().is_empty()));
     known(hash).or_else(|| new_span_site(metadata, hash))
 }
@@ -253,7 +253,7 @@ fn place<'a>(metadata: &'a Metadata<'_>) -> Place<'a> {
     }
 }
 
-/// Fields of an event or a span as a log entry; a span without any says nothing.
+/// Records the fields of an event or a span as a log entry; a span without fields has none.
 fn put_fields(metadata: StaticMetadata, visit: impl FnOnce(&mut Fields)) {
     if !is_on(generation()) {
         return;

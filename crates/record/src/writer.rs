@@ -1,4 +1,4 @@
-//! The thread that empties the rings: merges them by time and hands every record to every sink.
+//! The writer thread: merges the rings by time and passes every record to every sink.
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -22,24 +22,24 @@ use crate::{
     sync::lock,
 };
 
-/// How long a record waits for older ones of other threads, so that they come into the file in the order of time.
+/// How long a record waits for older ones of other threads, so that records are written in order of time.
 const MERGE_WINDOW: Duration = Duration::from_micros(200);
-/// How long the writer looks for more before it sleeps.
+/// How long the writer polls for records before it sleeps.
 const SPIN: Duration = Duration::from_micros(50);
 const SHORTEST_SLEEP: Duration = Duration::from_micros(200);
 const LONGEST_SLEEP: Duration = Duration::from_millis(20);
 /// How often the clocks are compared.
 const READING_EVERY: Duration = Duration::from_secs(1);
 
-/// A ring as the writer sees it.
+/// A ring, on the writer's side.
 struct Inlet {
     lane: Lane,
-    /// Where the next record begins, and where the last known one ends.
+    /// The start of the next record, and the end of the last known one.
     at: u64,
     head: u64,
     /// The tick of the next record.
     next: Option<u64>,
-    /// Drops that the sinks have been told.
+    /// Drops that were reported to the sinks.
     dropped: u64,
     /// Records before the next one were overwritten.
     has_gap: bool,
@@ -54,7 +54,7 @@ pub(crate) struct Writer {
     history: Option<History>,
     dumps: u32,
     inlets: Vec<Inlet>,
-    /// Inlets know the records up to this tick; younger ones may lie in the rings unseen.
+    /// Inlets know all records up to this tick; the rings may hold later ones.
     known_until: u64,
     version: u64,
     sites: Vec<Arc<SiteInfo>>,
@@ -63,7 +63,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Opens the files; what lies in the rings from before is not recorded.
+    /// Opens the files; records that are already in the rings are skipped.
     pub(crate) fn new(hub: &'static Hub, config: Config, timeline: Timeline) -> Result<Self> {
         let history = config.flight.map(|flight| History::new(flight, &timeline));
         let sinks = if history.is_none() { sinks::open(&config, &timeline)? } else { Vec::new() };
@@ -86,7 +86,7 @@ impl Writer {
         writer.look_for_lanes();
         for inlet in &mut writer.inlets {
             let _turn = inlet.take_turn();
-            // A forked child goes on with the ring of its parent; ticks tell what is whose.
+            // A forked child continues with the ring of its parent; ticks distinguish their records.
             if inlet.lane.thread.from_tick == 0 {
                 inlet.at = inlet.lane.ring.head();
                 inlet.lane.ring.release(inlet.at);
@@ -101,7 +101,7 @@ impl Writer {
         self.sinks.push((Slot::Wtf, sink));
     }
 
-    /// Works until it is asked to stop.
+    /// Runs until it is asked to stop.
     pub(crate) fn run(mut self) {
         self.hub.writer_tid.store(local::thread_id(), Ordering::Relaxed);
         let mut sleep = SHORTEST_SLEEP;
@@ -121,7 +121,7 @@ impl Writer {
             if crash::is_asked() {
                 end_generation();
                 self.drain();
-                // Nobody is left to be told of an error.
+                // Nobody is left to receive an error.
                 let _ = if self.history.is_some() { self.dump() } else { self.close() };
                 self.hub.end_writer(None);
                 return crash::answer();
@@ -166,18 +166,18 @@ impl Writer {
         }
     }
 
-    /// Does something to every sink, whatever the others say; the first error is the one that is told.
+    /// Calls `work` for every sink, even after an error; returns the first error.
     fn each(&mut self, mut work: impl FnMut(&mut dyn Sink) -> Result<()>) -> Result<()> {
         let outcomes: Vec<Result<()>> = self.sinks.iter_mut().map(|(_, sink)| work(&mut **sink)).collect();
         outcomes.into_iter().collect()
     }
 
     fn flush_quietly(&mut self) {
-        // The sinks keep what they could not write, and count the error.
+        // The sinks keep records that they could not write, and count the error.
         let _ = self.each(|sink| sink.idle());
     }
 
-    /// The new output is there before the old one is given up.
+    /// Opens the new output before it closes the old one.
     fn open(&mut self, slot: Slot, config: &Config) -> Result<()> {
         let fresh = if self.history.is_none() { Some(sinks::open_one(slot, config, &self.timeline)?) } else { None };
         let closed = self.close_one(slot);
@@ -220,7 +220,7 @@ impl Writer {
         }
     }
 
-    /// Everything that was recorded before now.
+    /// Passes on everything recorded so far.
     fn drain(&mut self) {
         self.look_for_lanes();
         let until: Vec<u64> = self.inlets.iter().map(|inlet| inlet.lane.ring.head()).collect();
@@ -252,12 +252,12 @@ impl Writer {
 
     /// Passes all records up to `horizon` to the sinks, oldest first; returns their number.
     pub(crate) fn pass(&mut self, horizon: u64) -> u64 {
-        // Before the lanes and the heads are looked at: what they do not show is younger, unless a thread needs more than half
-        // of the window from the clock to its ring.
+        // Read before the lanes and the heads: records that these do not show are later, unless a thread takes more
+        // than half of the window from reading the clock to publishing.
         let known_until = clock::tick().saturating_sub(self.window_ticks / 2);
         self.look_for_lanes();
         self.recycle();
-        // Every look at a head takes its cache line from the thread that records: none before the next record is due.
+        // Every read of a head takes its cache line from the recording thread, so wait until the next record is due.
         if horizon >= self.known_until {
             self.known_until = known_until;
             for inlet in &mut self.inlets {
@@ -288,7 +288,7 @@ impl Writer {
         moved
     }
 
-    /// Hands over the records of one ring that are not younger than `until`.
+    /// Passes on the records of one ring up to `until`.
     fn pour(&mut self, index: usize, until: u64) -> u64 {
         let mut moved = 0;
         let Some(inlet) = self.inlets.get_mut(index) else { return 0 };
@@ -354,7 +354,7 @@ impl Writer {
         }
     }
 
-    /// Gives empty rings of ended threads to others.
+    /// Recycles the empty rings of ended threads.
     fn recycle(&mut self) {
         let hub = self.hub;
         self.inlets.retain(|inlet| {
@@ -368,7 +368,7 @@ impl Writer {
         });
     }
 
-    /// Writes what the flight recorder holds, in files of their own.
+    /// Writes the contents of the flight recorder to separate files.
     fn dump(&mut self) -> Result<()> {
         self.take_reading();
         let Some(history) = &mut self.history else { return Ok(()) };
@@ -399,7 +399,8 @@ impl Writer {
 }
 
 impl Inlet {
-    /// The right to read, which a thread that overwrites its own records takes for a moment; what it has forgotten is skipped.
+    /// The right to read, which a thread that overwrites its own records takes for a moment; records that it has
+    /// dropped are skipped.
     fn take_turn(&mut self) -> Turn<'static> {
         let ring = self.lane.ring;
         let turn = loop {
@@ -415,7 +416,7 @@ impl Inlet {
         turn
     }
 
-    /// Finds the next record that is no padding.
+    /// Finds the next record that is not padding.
     fn look(&mut self) {
         while self.at < self.head {
             let (kind, words, _) = split_header(self.lane.ring.word(self.at));

@@ -28,7 +28,7 @@ fn every_flushed_entry_survives_a_kill() {
         let path = recording.path(&format!("{kill}.clog"));
         let mut victim = Command::new(example("victim")).arg(&path).stdout(Stdio::piped()).spawn().unwrap();
         let mut told = BufReader::new(victim.stdout.take().unwrap()).lines();
-        // Killed after another number of flushes each time, and at whatever moment that is.
+        // Killed after a different number of flushes each time, at any moment.
         let mut safe = 0;
         for _ in 0..1 + kill * 7 % 23 {
             safe = told.next().unwrap().unwrap().parse().unwrap();
@@ -212,7 +212,7 @@ fn late_calls_are_counted_and_harmless() {
     let path = recording.path("late.clog");
     let guard = Recorder::new().clog(&path).start().unwrap();
     std::thread::spawn(|| {
-        // Destroyed last, because it is made first.
+        // Destroyed last, because it is created first.
         LAST.with(|_| ());
         info!("from a thread");
     })
@@ -249,7 +249,7 @@ fn calls_after_the_end_are_counted_and_do_not_look_at_their_arguments() {
     let calls = work();
     assert_eq!(stats().late, calls);
     assert_eq!(work() + calls, stats().late);
-    // Only so many: a program that stops its recorder does not pay for that for ever.
+    // Only a limited number, so that a program that stops its recorder does not pay for it forever.
     (0..100_000).for_each(|_| drop(span!("span")));
     assert_eq!(stats().late, 1 << 16);
     let guard = Recorder::new().clog(recording.path("again.clog")).start().unwrap();
@@ -265,7 +265,7 @@ fn a_full_disk_is_told_and_stops_nobody() {
     let recording = Recording::new();
     let path = recording.path("full.clog");
     std::os::unix::fs::symlink("/dev/full", &path).unwrap();
-    // The header does not even fit.
+    // Not even the header fits.
     assert!(Recorder::new().clog(&path).start().is_err());
 }
 
@@ -288,7 +288,7 @@ fn the_log_of_a_killed_process_is_not_overwritten() {
     assert!(messages(&kept).iter().any(|message| message == "entry 0"));
 }
 
-/// Runs the program that forks; gives the id of its child and how long that lived.
+/// Runs the program that forks; returns the id of its child and how long the child lived.
 fn fork(path: &Path, end: Option<&str>) -> (String, Duration) {
     let output = Command::new(example("forker")).arg(path).args(end).output().unwrap();
     assert!(output.status.success(), "{output:?}");
@@ -360,7 +360,7 @@ fn a_child_that_panics_before_it_records_waits_for_nobody() {
     let recording = Recording::new();
     let path = recording.path("fork.clog");
     let (child, lived) = fork(&path, Some("panic"));
-    // Its parent's writer would not answer it: both deadlines are 20 s.
+    // The writer of its parent would not answer it, and both deadlines are 20 s.
     assert!(lived < Duration::from_secs(15), "{lived:?}");
     assert_eq!(messages(&recording.path(&format!("fork.{child}.clog"))), Vec::<String>::new());
     assert!(messages(&path).iter().any(|message| message == "after"));
@@ -372,7 +372,7 @@ fn a_panic_waits_no_longer_than_its_deadline() {
     let recording = Recording::new();
     let path = recording.path("pipe");
     assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
-    // Nobody reads it, so the writer stands still once it is full.
+    // Nobody reads it, so the writer blocks once it is full.
     let mut pipe = File::options().read(true).write(true).open(&path).unwrap();
     let lines = LogLines { path, pattern: "%m".to_owned(), zone: |_| 0 };
     let guard = Recorder::new().lines(lines).panic_deadline(Some(DEADLINE)).start().unwrap();

@@ -15,7 +15,7 @@ fn a_log_joins_a_profile_and_leaves_it() {
     drop(span!("before"));
     Recorder::new().clog(&first).join().unwrap();
     info!("one");
-    // Another log takes the place of the first, which is complete then.
+    // Another log replaces the first, which is then complete.
     Recorder::new().clog(&second).join().unwrap();
     assert_eq!(messages(&first), ["one"]);
     info!("two");

@@ -1,4 +1,4 @@
-//! A program that records with ours is captured as one with EasyProfiler inside.
+//! A program with this recorder can be captured like one with EasyProfiler.
 
 mod common;
 
@@ -28,7 +28,7 @@ fn work(rounds: usize) {
     }
 }
 
-/// Spans and values of a capture, by name; the reader of EasyProfiler would take it.
+/// Spans and values of a capture, by name; checks that EasyProfiler's reader would accept the file.
 fn names(file: &[u8]) -> Vec<String> {
     let mut reader = open(Source::bytes(file), &Options::default().with_mode(Mode::Strict)).unwrap();
     let (mut described, mut found) = (Vec::new(), Vec::new());
@@ -92,7 +92,7 @@ fn a_client_that_dies_or_lies_harms_nobody() {
     for lie in [&b"GET / HTTP/1.1\r\n\r\n"[..], &[0x8d, 0xa1, 0x33, 0x01, 4, 255, 255, 255, 255], &[0x8d, 0xa1]] {
         TcpStream::connect(address).unwrap().write_all(lie).unwrap();
     }
-    // The capture of the one that died goes on, as in EasyProfiler.
+    // The capture of the disconnected client continues, as in EasyProfiler.
     let mut client = connect(address);
     assert!(client.accepted().unwrap().is_profiling);
     work(2);

@@ -1,4 +1,4 @@
-//! Logs: what was recorded is in the file, in order, with its text.
+//! Logs: all recorded entries are in the file, in order, with their text.
 
 mod common;
 
@@ -16,7 +16,7 @@ use traceloom_record::{
 };
 
 const AUDIT: Level = Level::custom(9, 35, "AUDIT");
-/// So long the writer waits for older records before it merges; half of it is for those that are being stored.
+/// How long the writer waits for older records before it merges; half of it is for records that are being stored.
 const MERGE_WINDOW_US: u64 = 200;
 
 #[test]
@@ -79,14 +79,14 @@ fn four_threads(each: u64) {
     assert_eq!(check_order(&path), [each + 1; 4]);
 }
 
-/// An entry that came into the file after a younger one of another thread.
+/// An entry that is in the file after a later one of another thread.
 struct Overtaken {
     number: u64,
     timestamp: u64,
 }
 
-/// Checks that the numbers of each thread count up, and that the file is in the order of time; gives how many entries each
-/// thread has.
+/// Checks that the numbers of each thread count up, and that the file is in order of time; returns the number of
+/// entries of each thread.
 ///
 /// A thread may lose its processor between reading the clock and storing the record, for longer than the writer waits. Only
 /// such an entry may be out of place, and the next one of its thread proves it: it says when that call returned.
@@ -129,7 +129,7 @@ fn a_flush_brings_everything_into_the_file() {
     for number in 0..200 {
         info!("number %d", number);
         flush().unwrap();
-        // The file has no dictionary yet: the journal explains it.
+        // The file has no dictionary yet; the journal replaces it.
         assert_eq!(messages(&path).last().unwrap(), &format!("number {number}"));
     }
     drop(guard);

@@ -1,4 +1,4 @@
-//! A long recording costs disk, not memory. Alone in its process, because it counts every allocation.
+//! A long recording takes disk space, not memory. Alone in its process, because it counts every allocation.
 
 mod common;
 
@@ -16,7 +16,7 @@ static MEMORY: PeakAlloc = PeakAlloc;
 /// Each step is two spans, a value and a log entry.
 const STEPS: u64 = 30_000;
 const LAPS: usize = 6;
-/// What the heap may grow by after the first lap: a small part of the 25 MB that are recorded.
+/// Max growth of the heap after the first lap: a small part of the 25 MB that are recorded.
 const MAX_GROWTH: usize = 1 << 20;
 
 fn lap() {

@@ -1,4 +1,5 @@
-//! With the feature `off`, macros record nothing and do not look at their arguments: `cargo test --features off --test off`.
+//! With the feature `off`, macros record nothing and do not evaluate their arguments: `cargo test --features off --test
+//! off`.
 
 #![cfg(feature = "off")]
 

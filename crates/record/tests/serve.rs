@@ -1,4 +1,4 @@
-//! Viewers see what is recorded, and cannot harm the program that records it.
+//! Viewers get everything that is recorded, and cannot harm the recording program.
 
 mod common;
 
@@ -17,7 +17,7 @@ use traceloom_record::{Recorder, info, span, value};
 use traceloom_wtf::{Record, Value, open};
 
 const TOKEN: &str = "secret";
-/// Nothing here takes so long unless it hangs.
+/// Nothing here takes this long unless it hangs.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A viewer that keeps the trace in memory.
@@ -60,13 +60,13 @@ impl Watcher {
                     Frame::End => self.has_ended = true,
                 }
             }
-            // A program that has ended does not listen any more.
+            // A program that has ended no longer listens.
             let _ = self.socket.write_all(&(self.trace.len() as u64).to_le_bytes());
         }
     }
 
     fn count(&self, name: &str) -> usize {
-        // The last chunk may not be there as a whole.
+        // The last chunk may be incomplete.
         events(&self.trace, Mode::Lenient).iter().filter(|event| event.contains(name)).count()
     }
 }
@@ -140,7 +140,7 @@ fn viewers_come_late_go_early_and_are_several() {
         traceloom_record::flush().unwrap();
         for watcher in &mut watchers {
             watcher.watch(|watcher| watcher.count("inner") == round);
-            // It began before anybody watched.
+            // It started before the viewer connected.
             assert_eq!(watcher.count("outer"), 0);
         }
     }
@@ -171,7 +171,7 @@ fn a_viewer_that_takes_nothing_blocks_nobody_and_misses_whole_spans() {
     }
     traceloom_record::flush().unwrap();
     assert!(traceloom_record::stats().unseen > 0);
-    // Once it wakes up it hears what it missed, and what it gets still nests.
+    // When it wakes up, it is informed of the missed records, and its trace still nests.
     sleeper.watch(|watcher| watcher.dropped > 0 && watcher.trace.len() > 8 << 20);
     traceloom_record::flush().unwrap();
     let after = span!("after");
@@ -195,7 +195,7 @@ fn strangers_are_refused_and_harm_nobody() {
         peer.set_read_timeout(Some(PATIENCE)).unwrap();
         peer.write_all(greeting).unwrap();
         let mut answer = Vec::new();
-        // A connection that is reset has no answer either.
+        // A reset connection also counts as no answer.
         #[expect(clippy::disallowed_methods, reason = "the recorder is ours, and there is a deadline")]
         let _ = peer.read_to_end(&mut answer);
         answer
@@ -209,18 +209,18 @@ fn strangers_are_refused_and_harm_nobody() {
     // Half a greeting, and one whose token never comes: both end by themselves.
     assert!(refusal(&live::MAGIC[..4]).is_empty());
     assert!(refusal(&[&live::MAGIC[..], &[255, b's']].concat()).is_empty());
-    // A greeting in slow bytes has the same time as any other.
+    // A slow greeting has the same time limit as any other.
     let mut slow = TcpStream::connect(port).unwrap();
     let is_dropped = live::greeting(&"x".repeat(200)).unwrap().chunks(1).any(|byte| {
         std::thread::sleep(Duration::from_millis(100));
         slow.write_all(byte).is_err()
     });
     assert!(is_dropped, "twenty seconds of a greeting were listened to");
-    // A viewer that confirms what it never got.
+    // A viewer that confirms bytes that it never received.
     let mut liar = Watcher::connect(&address, TOKEN);
     liar.watch(|watcher| !watcher.trace.is_empty());
     liar.socket.write_all(&[0xff; 64]).unwrap();
-    // More of them than there are places, who say nothing.
+    // More silent connections than are allowed.
     let silent: Vec<_> = (0..40).map(|_| TcpStream::connect(port).unwrap()).collect();
     drop(silent);
     let end = Instant::now() + PATIENCE;

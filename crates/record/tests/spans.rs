@@ -1,4 +1,4 @@
-//! Spans and what goes with them: both formats hold them, and our own readers find nothing odd.
+//! Spans, events, values, frames and flows: both formats hold them, and our own readers find no problems.
 
 mod common;
 
@@ -179,7 +179,7 @@ fn dropped_spans_of_tracing_leave_no_half_of_them() {
     check_dropped(&path);
 }
 
-/// Spans were dropped, and all others have both their ends.
+/// Checks that spans were dropped, and that all others have a start and an end.
 fn check_dropped(path: &Path) {
     assert!(stats().dropped > 0);
     check::<prof::EasyProfiler>(path);
@@ -302,7 +302,7 @@ fn long_arrays_are_cut_between_elements_and_counted() {
             sizes.push(value.data.len());
         }
     }
-    // The text has an end of its own.
+    // The text has a terminating zero byte.
     assert_eq!(sizes, [16_000, 16_000, 16_000, 16_001]);
 }
 
@@ -320,7 +320,7 @@ fn ranges(path: &Path) -> Vec<(String, u32, String)> {
     found
 }
 
-/// Names and texts of the blocks on threads that stand for ranges.
+/// Names and texts of the blocks on the lanes of ranges.
 fn range_blocks(path: &Path) -> Vec<(String, String)> {
     let mut reader = prof::open(Source::file(File::open(path).unwrap()), &Options::strict()).unwrap();
     let (mut names, mut is_lane, mut found) = (Vec::new(), false, Vec::new());
@@ -346,7 +346,7 @@ fn a_range_begins_on_one_thread_and_ends_on_another() {
     let range = range!("handed over");
     std::thread::spawn(move || drop(range)).join().unwrap();
     let kept = range!("filtered");
-    // The site is off now; what it began has to end all the same.
+    // The site is off now; open spans still have to end.
     traceloom_record::set_filter(Filter::default().without(module_path!()));
     drop(kept);
     drop(range!("not recorded"));

@@ -1,17 +1,17 @@
-//! Arguments of log entries, out of the words of a ring.
+//! Arguments of log entries, decoded from the words of a ring.
 
 use traceloom_cnanolog::{Arg, raw::ArgType};
 
 use super::Rec;
 use crate::record::Words;
 
-/// Arguments as they lie in a ring; the texts have been put together before.
+/// Arguments as stored in a ring; their texts have been gathered before.
 #[derive(Clone)]
 pub(crate) struct RingArgs<'a> {
     types: std::slice::Iter<'a, u8>,
     words: Words<'a>,
     texts: &'a [u8],
-    /// Longest text.
+    /// Max bytes of a text.
     max: usize,
 }
 
@@ -20,7 +20,7 @@ impl<'a> RingArgs<'a> {
         Self { types: rec.site.types.iter(), words: rec.words, texts, max: usize::MAX }
     }
 
-    /// The same with no text longer than this.
+    /// These arguments with texts cut to this length.
     pub(crate) fn with_max(self, max: usize) -> Self {
         Self { max, ..self }
     }
@@ -50,7 +50,7 @@ impl<'a> Iterator for RingArgs<'a> {
     }
 }
 
-/// Appends the texts among the arguments; as much as an entry can hold.
+/// Appends the texts among the arguments, up to the size of an entry.
 pub(crate) fn gather_texts(types: &[u8], mut words: Words<'_>, out: &mut Vec<u8>) {
     for code in types {
         if ArgType(*code) == ArgType::STRING {

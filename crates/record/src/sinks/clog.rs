@@ -1,4 +1,4 @@
-//! `.clog`: log entries as CNanoLog writes them, and a journal for the case that the process dies.
+//! `.clog`: log entries as CNanoLog writes them, and a journal in case the process dies.
 
 use std::{
     fs::{self, File},
@@ -35,7 +35,7 @@ const MAX_ENTRIES: u64 = u32::MAX as u64 - 1;
 
 /// One log, or a series of them.
 pub(crate) struct Clog {
-    /// The path that was asked for; further files get a number.
+    /// The path of the first file; further files get a number.
     base: PathBuf,
     files: u32,
     path: PathBuf,
@@ -45,24 +45,24 @@ pub(crate) struct Clog {
     header: Header,
     writer: Writer<Vec<u8>>,
     output: Output,
-    /// Bytes of the writer that the output has.
+    /// Bytes of the writer that were passed to the output.
     passed_on: u64,
-    /// The id that a site has in this file.
+    /// The id of each site in this file.
     ids: Vec<Option<u32>>,
     sites: Vec<Arc<SiteInfo>>,
-    /// Sites that the journal has.
+    /// Sites that are in the journal.
     journaled: usize,
     own: OwnSites,
     /// Entries that were lost while the file could not be written.
     lost: u64,
-    /// The last try to go on in a new file failed; the next one is due at the next tick.
+    /// Whether the last attempt to rotate failed; the next tick tries again.
     is_held_up: bool,
     timeline: Timeline,
     texts: Vec<u8>,
     data: Vec<u8>,
 }
 
-/// What the recorder itself has to say.
+/// The sites of entries that the recorder itself writes.
 struct OwnSites {
     dropped: Arc<SiteInfo>,
     lost: Arc<SiteInfo>,
@@ -82,7 +82,7 @@ impl OwnSites {
 }
 
 impl Clog {
-    /// Starts a log; the one of a process that was killed is not overwritten.
+    /// Starts a log; the log of a killed process is not overwritten.
     pub(crate) fn create(path: &Path, config: &Config, timeline: &Timeline) -> Result<Self> {
         keep_journaled(path)?;
         let file = File::create(path)?;
@@ -117,7 +117,7 @@ impl Clog {
             texts: Vec::new(),
             data: Vec::new(),
         };
-        // Better a log without a journal than no log; it is tried again.
+        // A log without a journal is better than none; the journal is tried again later.
         let _ = clog.write_journal();
         clog.pass_on_entries()?;
         Ok(clog)
@@ -146,7 +146,7 @@ impl Clog {
         self.sites.len() as u32 - 1
     }
 
-    /// An entry of the recorder's own.
+    /// Writes an entry of the recorder itself.
     fn say(&mut self, site: fn(&OwnSites) -> &Arc<SiteInfo>, tick: u64, args: &[Arg<'_>]) {
         let site = site(&self.own).clone();
         let known = self.sites.iter().position(|known| Arc::ptr_eq(known, &site));
@@ -156,7 +156,7 @@ impl Clog {
         self.entry(id, tick);
     }
 
-    /// Writes the entry whose arguments lie in `data`.
+    /// Writes the entry with the arguments in `data`.
     fn entry(&mut self, id: u32, tick: u64) {
         let entry = Entry::new(id, Some(tick), &self.data);
         if self.writer.write(&Record::Entry(entry)).is_err() {
@@ -169,8 +169,8 @@ impl Clog {
         COUNTERS.lost.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Hands what was gathered to the kernel, new sites to the journal first. A journal that cannot be written is an error,
-    /// but does not keep the entries from the file.
+    /// Writes the gathered bytes to the kernel, after new sites to the journal. If the journal cannot be written, that
+    /// is an error, but the entries are still written.
     fn pass_on(&mut self) -> Result<()> {
         let journaled = self.write_journal();
         self.pass_on_entries()?;
@@ -194,7 +194,7 @@ impl Clog {
         self.journaled == self.sites.len() && self.journaled > 0
     }
 
-    /// Replaces the journal at one stroke if there are new sites; one that could not be written is tried again next time.
+    /// Replaces the journal atomically if there are new sites; if that fails, the next call tries again.
     fn write_journal(&mut self) -> Result<()> {
         if self.is_journaled() {
             return Ok(());
@@ -251,10 +251,11 @@ impl Clog {
         work(&levels, &sites, &self.header)
     }
 
-    /// Writes the dictionary, then the header that points to it; only then the journal goes. In an error the file is as it was,
-    /// so that more entries can follow.
+    /// Writes the dictionary, then the header that points to it, and only then removes the journal. After an error, the
+    /// file is as before, so that more entries can follow.
     fn finish_file(&mut self, timeline: &Timeline) -> Result<()> {
-        // The second time for an entry about lost ones. Without a journal a dictionary is all the more welcome.
+        // The second call is for an entry about lost entries. If the journal fails, the dictionary is needed all the
+        // more.
         let _ = self.pass_on();
         self.pass_on_entries()?;
         let (tally, before) = (*self.writer.tally(), self.output.bytes);
@@ -278,7 +279,7 @@ impl Clog {
         Ok(self.output.patch(0, &bytes)?)
     }
 
-    /// Bytes of the file, as far as its last block is known.
+    /// Bytes of the file, without a last block whose size is not known yet.
     fn file_bytes(&self) -> u64 {
         self.output.bytes + (self.writer.tally().bytes - self.passed_on)
     }
@@ -292,14 +293,14 @@ impl Clog {
                     || age.is_some_and(|most| self.opened.elapsed() >= most))
     }
 
-    /// The number and the path of the next file, which no log has.
+    /// The number and the path of the next file, which does not exist yet.
     fn next_path(&self) -> (u32, PathBuf) {
         let numbered = |number: u32| (number, with_part(&self.base, &number.to_string()));
         let free = (self.files + 1..).map(numbered).find(|(_, path)| !path.exists());
         free.unwrap_or_else(|| numbered(u32::MAX))
     }
 
-    /// Goes on in a new file if it is time to.
+    /// Rotates if that is due.
     fn rotate_if_due(&mut self, timeline: &Timeline) {
         if self.is_due() && !self.is_held_up {
             self.is_held_up = self.rotate(timeline).is_err();
@@ -307,13 +308,13 @@ impl Clog {
         }
     }
 
-    /// Ends this file and goes on in the fresh one.
+    /// Ends this file and continues in the new one.
     fn go_on_in(&mut self, (path, fresh): (&Path, File), timeline: &Timeline) -> Result<()> {
         self.finish_file(timeline)?;
         self.header = Header { dictionary_offset: 0, entry_count: 0, ..self.header.clone() };
         self.writer = create(Vec::new(), &self.header)?;
         self.output = Output::new(Box::new(fresh)).at(path);
-        // Sites keep their numbers: files of one run, which have one start, explain each other.
+        // Sites keep their numbers, so the files of one run, which share one start, can supply each other's dictionary.
         (self.path, self.passed_on, self.journaled, self.opened) = (path.to_owned(), 0, 0, Instant::now());
         Ok(())
     }
@@ -341,13 +342,13 @@ impl Sink for Clog {
         if self.data.len() > CNANOLOG_MAX_ENTRY_SIZE {
             COUNTERS.cut.fetch_add(1, Ordering::Relaxed);
             self.data.clear();
-            // Whatever the other arguments are, they take less than a thousand bytes.
+            // All other arguments together take less than 1000 bytes.
             let max = (CNANOLOG_MAX_ENTRY_SIZE - 1000) / rec.site.types.len();
             put_args(self.layout, args.with_max(max), &mut self.data);
         }
         self.entry(id, rec.tick);
         if self.writer.tally().bytes - self.passed_on >= GATHERED {
-            // Kept by the output and counted.
+            // The output keeps the bytes and counts the error.
             let _ = self.pass_on();
         }
         let timeline = self.timeline;
@@ -366,9 +367,9 @@ impl Sink for Clog {
     fn tick(&mut self, timeline: &Timeline) {
         self.timeline = *timeline;
         self.header.timestamp_frequency = timeline.frequency();
-        // If the process dies, the file has at least the best frequency so far.
+        // If the process dies, the file then has the best frequency so far.
         let _ = self.patch_header();
-        // A writer that is never idle would not try again otherwise.
+        // A writer that is never idle would otherwise not try again.
         let _ = self.flush();
         self.is_held_up = false;
         self.rotate_if_due(timeline);
@@ -388,9 +389,9 @@ impl Sink for Clog {
         Ok(self.output.sync()?)
     }
 
-    /// The new file is there before the old one is given up, so that no entry falls between them.
+    /// Creates the new file before it closes the old one, so that no entry is lost between them.
     fn rotate(&mut self, timeline: &Timeline) -> Result<()> {
-        // Where the old file cannot take its entries, there is no use in a new one.
+        // If the old file cannot be written, a new one is no use.
         self.pass_on_entries()?;
         let (number, path) = self.next_path();
         let fresh = File::create_new(&path)?;
@@ -407,7 +408,7 @@ impl Sink for Clog {
     }
 }
 
-/// The log of a process that was killed keeps its journal; both get another name.
+/// Renames the log of a killed process together with its journal.
 fn keep_journaled(path: &Path) -> Result<()> {
     let sites = journal::path_of(path);
     if !sites.exists() || !path.exists() {
@@ -434,7 +435,7 @@ fn header(config: &Config, timeline: &Timeline) -> Header {
         header.flags = 0;
     }
     if config.extras != Extras::default() {
-        // Later versions have the ids as well.
+        // Later versions include the ids.
         header.set_ids(std::process::id(), crate::local::thread_id() as u32);
     }
     if config.extras.is_compressed {
@@ -446,7 +447,7 @@ fn header(config: &Config, timeline: &Timeline) -> Header {
     header
 }
 
-/// Appends arguments in the form of the layout; the packed one has no room for the sign of long numbers.
+/// Appends arguments in the given layout; the packed layout cannot store the sign of long numbers.
 fn put_args<'a>(layout: Layout, args: impl Iterator<Item = Arg<'a>> + Clone, data: &mut Vec<u8>) {
     let survives = |arg: Arg<'_>| !matches!(arg, Arg::Int64(value) if value.unsigned_abs() >> 56 != 0);
     if layout == Layout::Library && args.clone().all(survives) {
@@ -469,7 +470,7 @@ mod tests {
         let (disk, timeline) = (Disk::of(1 << 20), Timeline::start());
         let path = folder.path().join("stepped.clog");
         let mut clog = Clog::with_medium(&path, Box::new(disk.clone()), &Config::default(), &timeline).unwrap();
-        // Somebody sets the time back by an hour.
+        // The time of day is set back by an hour.
         clog.clock_stepped(-3_600_000_000_000, 7);
         Box::new(clog).close(&timeline).unwrap();
 

@@ -1,4 +1,4 @@
-//! A file that may refuse: what could not be written stays and is tried again.
+//! A file whose writes may fail: bytes that could not be written are kept and tried again.
 
 use std::{
     fs::File,
@@ -9,10 +9,10 @@ use std::{
 
 use crate::stats::COUNTERS;
 
-/// Something to write to; a test has one that is full now and then.
+/// Something to write to; in tests, it can be full.
 pub(crate) trait Medium: Write + Seek + Send {
     fn sync(&mut self) -> io::Result<()>;
-    /// Cuts off everything behind so many bytes.
+    /// Truncates to this many bytes.
     fn cut(&mut self, bytes: u64) -> io::Result<()>;
 }
 
@@ -26,16 +26,16 @@ impl Medium for File {
     }
 }
 
-/// Bytes that are kept while the file refuses them; what comes on top is lost.
+/// Max bytes that are kept while writes fail; everything beyond is lost.
 pub(crate) const MAX_KEPT: usize = 4 << 20;
 
-/// A file and the bytes that it has not taken yet.
+/// A file and the bytes that are not written yet.
 pub(crate) struct Output {
     medium: Box<dyn Medium>,
-    /// The folder that names the file, which has to be on the disk as well.
+    /// The folder of the file, whose entry has to be on disk as well.
     folder: Option<PathBuf>,
     kept: Vec<u8>,
-    /// Bytes that the file has taken.
+    /// Bytes written so far.
     pub(crate) bytes: u64,
     pub(crate) refuses: Option<String>,
 }
@@ -45,17 +45,17 @@ impl Output {
         Self { medium, folder: None, kept: Vec::new(), bytes: 0, refuses: None }
     }
 
-    /// The same for a file that has this path.
+    /// This output, with the path of its file.
     pub(crate) fn at(self, path: &Path) -> Self {
         Self { folder: Some(folder_of(path)), ..self }
     }
 
-    /// Whether nothing more can be kept.
+    /// Whether no more bytes can be kept.
     pub(crate) fn is_full(&self) -> bool {
         self.refuses.is_some() && self.kept.len() >= MAX_KEPT
     }
 
-    /// Writes all bytes after those that are kept; in an error no byte is lost.
+    /// Writes the kept bytes, then these; on error, no byte is lost.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.kept.is_empty() {
             let taken = self.pass_on(bytes);
@@ -69,7 +69,7 @@ impl Output {
         outcome
     }
 
-    /// How many bytes were taken, and why not more.
+    /// How many bytes were written, and the error that stopped it.
     fn pass_on(&mut self, bytes: &[u8]) -> (usize, io::Result<()>) {
         let mut taken = 0;
         while let Some(left) = bytes.get(taken..).filter(|left| !left.is_empty()) {
@@ -97,7 +97,7 @@ impl Output {
         COUNTERS.bytes.fetch_add(taken as u64, Ordering::Relaxed);
     }
 
-    /// Writes all bytes or, in an error, none of them.
+    /// Writes all bytes or, on error, none of them.
     pub(crate) fn write_whole(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.write(&[])?;
         let before = self.bytes;
@@ -108,11 +108,11 @@ impl Output {
         outcome
     }
 
-    /// The file ends where it ended when it had so many bytes, and nothing is kept for it.
+    /// Truncates the file to this many bytes, and drops the kept ones.
     pub(crate) fn take_back(&mut self, bytes: u64) -> io::Result<()> {
         self.kept.clear();
         self.bytes = bytes;
-        // Even if it cannot be cut, what comes next is written over the rest.
+        // Even if truncating fails, the next bytes overwrite the rest.
         let cut = self.medium.cut(bytes);
         self.medium.seek(SeekFrom::Start(bytes))?;
         cut
@@ -126,7 +126,7 @@ impl Output {
         outcome
     }
 
-    /// Has the file on the disk, and its name.
+    /// Writes the file and the entry of its folder to disk.
     pub(crate) fn sync(&mut self) -> io::Result<()> {
         self.medium.sync()?;
         self.folder.as_deref().map_or(Ok(()), sync_folder)
@@ -140,13 +140,13 @@ fn folder_of(path: &Path) -> PathBuf {
     }
 }
 
-/// A file that was created or renamed is found after a loss of power only if its folder is on the disk, too.
+/// After a loss of power, a new or renamed file is found only if its folder is on disk, too.
 #[cfg(unix)]
 fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Other systems cannot open a folder, and have no need to.
+/// Other systems cannot open a folder, and do not need to.
 #[cfg(not(unix))]
 fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
@@ -161,7 +161,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// A disk of so many bytes; it can be made larger.
+    /// A disk of limited size, which can be enlarged.
     #[derive(Clone, Default)]
     pub(crate) struct Disk(pub(crate) Arc<Mutex<(Vec<u8>, usize, usize)>>);
 
@@ -268,7 +268,7 @@ pub(crate) mod tests {
         let mut output = Output::new(Box::new(File::create(&path).unwrap())).at(&path);
         output.sync().unwrap();
         folder.close().unwrap();
-        // The file itself could still be written to the disk, but nothing would name it.
+        // The file itself could still be written, but no folder would list it.
         assert_eq!(output.sync().unwrap_err().kind(), ErrorKind::NotFound);
     }
 }

@@ -1,4 +1,4 @@
-//! Tests: every sink says what a full disk cost, keeps its memory bounded, and goes on when there is room.
+//! Tests: every sink reports the losses of a full disk, keeps its memory bounded, and continues when there is space.
 
 use std::{
     fs::{self, File},
@@ -29,7 +29,7 @@ use crate::{
     site::SiteInfo,
 };
 
-/// Far more than a small disk has, and more than is kept in memory for it.
+/// Far more than fits on a small disk and in the memory that is kept for it.
 const RECORDS: u64 = 400_000;
 
 /// A thread that records, without a ring between it and the sink.
@@ -69,7 +69,7 @@ impl Thread {
     }
 }
 
-/// The numbers that a log holds, and the losses that it tells of.
+/// The numbers in a log, and the losses that it reports.
 fn read_log(source: Source) -> (Vec<u64>, Vec<u64>) {
     let mut reader = traceloom_cnanolog::open(source, &Options::strict()).unwrap();
     let (mut numbers, mut told) = (Vec::new(), Vec::new());
@@ -98,7 +98,7 @@ fn a_log_says_what_it_lost() {
     (0..RECORDS).for_each(|number| thread.log(&mut clog, number));
     assert!(clog.flush().is_err());
     disk.grow(1 << 30);
-    // A writer that is never idle does not flush, but looks at the clocks.
+    // A writer that is never idle does not flush, but still ticks.
     clog.tick(&thread.timeline);
     thread.log(&mut clog, RECORDS);
     Box::new(clog).close(&thread.timeline).unwrap();
@@ -116,7 +116,7 @@ fn a_log_that_cannot_rotate_leaves_no_empty_files_and_no_half_dictionary() {
     let (disk, mut thread) = (Disk::of(10_030), Thread::new());
     let rotation = Rotation { bytes: Some(10_000), age: None };
     let mut clog = clog_on(&disk, &path, rotation, &thread);
-    // The entries up to the size of a file have room, the dictionary has not.
+    // The entries up to the size of a file fit, the dictionary does not.
     for number in 0..1000 {
         thread.log(&mut clog, number);
     }
@@ -147,7 +147,7 @@ fn a_journal_that_could_not_be_written_is_told_and_tried_again() {
     let config = Config::default();
     let mut clog = Clog::create(&path, &config, &thread.timeline).unwrap();
     let journal = journal::path_of(&path);
-    // A folder in its place refuses the new journal.
+    // A folder at its path makes writing the new journal fail.
     let obstacle = folder.path().join("app.clog.sites.new");
     fs::create_dir(&obstacle).unwrap();
     thread.log(&mut clog, 7);
@@ -188,7 +188,7 @@ fn lines_say_what_they_lost() {
 #[test]
 fn a_profile_goes_on_and_says_what_it_lost() {
     let folder = tempfile::tempdir().unwrap();
-    // No multiple of what is written at once, so that writes fail halfway.
+    // Not a multiple of the size of a write, so that writes fail halfway.
     let (disk, mut thread) = (Disk::of(200_123), Thread::new());
     let mut profile = Prof::with_spool(Spool::on(Box::new(disk.clone())), thread.timeline.first.tick);
     (0..RECORDS / 2).for_each(|_| thread.span(&mut profile));
@@ -197,7 +197,7 @@ fn a_profile_goes_on_and_says_what_it_lost() {
     disk.grow(1 << 30);
     profile.tick(&thread.timeline);
     profile.flush().unwrap();
-    // Some go to the spool, the rest waits.
+    // Some go to the spool, the rest stay in memory.
     (0..10_000).for_each(|_| thread.span(&mut profile));
     let path = folder.path().join("full.prof");
     profile.write(&File::create(&path).unwrap(), &thread.timeline).unwrap();
@@ -246,7 +246,7 @@ fn a_trace_loses_whole_spans_and_says_how_many() {
     thread.put(&mut trace, Kind::SpanBegin, 2, &[]);
     (0..RECORDS).for_each(|_| thread.span(&mut trace));
     assert!(trace.flush().is_err());
-    // They begin while there is no room, and end when there is.
+    // They start while there is no space, and end when there is.
     thread.put(&mut trace, Kind::SpanBegin, 3, &[]);
     thread.put(&mut trace, Kind::SpanBegin, 4, &[]);
     thread.put(&mut trace, Kind::RangeBegin, 5, &[77]);
@@ -287,7 +287,7 @@ fn a_trace_loses_whole_spans_and_says_how_many() {
         assert!((0..=2).contains(&depth));
     }
     assert_eq!((depth, deepest, gaps, ranges), (0, 2, 1, 0));
-    // The outer one, two that are open while there is room again, ten after that, and a range.
+    // The outer one, two that are open while there is space again, ten after that, and a range.
     assert_eq!(spans + lost, RECORDS + 1 + 2 + 10 + 1);
     assert!(spans > 1000 && lost > 1000);
 }

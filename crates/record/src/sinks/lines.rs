@@ -24,7 +24,7 @@ pub(crate) struct Lines {
     output: Output,
     gathered: Vec<u8>,
     pattern: Pattern,
-    /// Patterns of sites that have one of their own.
+    /// Patterns of sites that do not use the default pattern.
     own: HashMap<u32, Pattern>,
     stamp: Stamp,
     messages: Messages,
@@ -103,7 +103,7 @@ impl Sink for Lines {
         }
         out.push(b'\n');
         if self.gathered.len() >= GATHERED {
-            // Kept by the output and counted.
+            // The output keeps the bytes and counts the error.
             let _ = self.flush();
         }
     }
@@ -118,7 +118,7 @@ impl Sink for Lines {
 
     fn tick(&mut self, timeline: &Timeline) {
         self.timeline = *timeline;
-        // A writer that is never idle would not try again otherwise; kept by the output and counted.
+        // A writer that is never idle would otherwise not try again; the output keeps the bytes and counts the error.
         let _ = self.flush();
     }
 

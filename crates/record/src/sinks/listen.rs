@@ -28,12 +28,12 @@ use crate::{
     sync::{Mutex, lock},
 };
 
-/// How often a silent client, or none, is looked at.
+/// How often to check for a client, or for data of a silent one.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// A client that takes nothing for so long is given up.
+/// A client that reads nothing for this long is disconnected.
 const STALLED: Duration = Duration::from_secs(5);
 
-/// The sink: whatever is recorded goes to the capture that runs, if one does.
+/// The sink: passes all records to the running capture, if any.
 pub(crate) struct Listen {
     shared: Arc<Shared>,
     server: Option<JoinHandle<()>>,
@@ -76,7 +76,7 @@ impl Listen {
     }
 }
 
-/// The server of a recorder that has just been closed may still hold the port.
+/// Tries again for a while, because the server of a recorder that was just closed may still hold the port.
 fn bind(port: u16) -> Result<TcpListener> {
     let mut tries = 10;
     loop {
@@ -102,13 +102,13 @@ fn listen(listener: &TcpListener, shared: &Arc<Shared>) {
             .and_then(|()| stream.set_write_timeout(Some(STALLED)))
             .and_then(|()| stream.set_nodelay(true));
         if is_set.is_ok() {
-            // A client that breaks the protocol loses its connection; the capture goes on for the next one.
+            // A client that breaks the protocol is disconnected; the capture continues for the next one.
             let _ = serve(&mut stream, &mut Served { shared, file: None });
         }
     }
 }
 
-/// The recorder, as one client sees it.
+/// The recorder from the view of one client.
 struct Served<'a> {
     shared: &'a Shared,
     file: Option<File>,
@@ -132,7 +132,7 @@ impl Program for Served<'_> {
     }
 
     fn stop(&mut self) -> Result<Option<(u64, Box<dyn Read + '_>)>> {
-        // Everything that was recorded before is in the capture then.
+        // Puts everything recorded so far into the capture.
         let _ = hub::current().ask(Ask::Flush, None);
         let Some(mut capture) = lock(&self.shared.capture).take() else { return Ok(None) };
         let timeline = *lock(&self.shared.timeline);
@@ -165,7 +165,7 @@ impl Program for Served<'_> {
         FrameTime { max_us: micros(frames.max), average_us: micros(frames.sum / frames.count.max(1)) }
     }
 
-    /// Sites are turned on and off by the program's filter.
+    /// Only the program's filter turns sites on and off.
     fn set_status(&mut self, _: u32, _: Status) {}
 
     fn set_event_tracing(&mut self, _: bool) {}
@@ -214,10 +214,10 @@ impl Sink for Listen {
         *lock(&self.shared.timeline) = *timeline;
     }
 
-    /// The client loses its connection, and a capture that runs with it.
+    /// Disconnects the client, which ends a running capture.
     fn close(mut self: Box<Self>, _: &Timeline) -> Result<()> {
         self.shared.is_running.store(false, Ordering::Relaxed);
-        // Not waited for: a server that waits for the writer would wait for ever.
+        // Not joined, because a server that waits for the writer would wait forever.
         drop(self.server.take());
         Ok(())
     }

@@ -29,7 +29,7 @@ use crate::{
     site::SiteInfo,
 };
 
-/// A record on its way into a file.
+/// A record as passed to a sink.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rec<'a> {
     pub(crate) kind: Kind,
@@ -41,21 +41,22 @@ pub(crate) struct Rec<'a> {
     pub(crate) words: Words<'a>,
 }
 
-/// Writes one kind of file. Whatever it cannot write, it keeps or counts.
+/// Writes one kind of file. Records that cannot be written are kept or counted.
 ///
 /// `(put | dropped | gap | clock_stepped | tick | flush | sync | rotate | pause | save)* close`
 pub(crate) trait Sink: Send {
     /// Takes a record.
     fn put(&mut self, rec: &Rec<'_>);
-    /// So many records of a thread found no room.
+    /// This many records of a thread were dropped.
     fn dropped(&mut self, thread: &ThreadInfo, count: u64, tick: u64);
-    /// Records of a thread are missing here, among them ends of spans perhaps; only what a flight recorder holds has such gaps.
+    /// Records of a thread are missing here, possibly including ends of spans; only dumps of a flight recorder have
+    /// such gaps.
     fn gap(&mut self, _thread: &ThreadInfo, _tick: u64) {}
-    /// The time of day has jumped by so many nanoseconds.
+    /// The time of day has jumped by this many nanoseconds.
     fn clock_stepped(&mut self, _step_ns: i64, _tick: u64) {}
-    /// Called about once a second.
+    /// Called about once per second.
     fn tick(&mut self, _timeline: &Timeline) {}
-    /// Hands everything to the kernel.
+    /// Writes everything to the kernel.
     fn flush(&mut self) -> Result<()> {
         Ok(())
     }
@@ -63,15 +64,15 @@ pub(crate) trait Sink: Send {
     fn idle(&mut self) -> Result<()> {
         self.flush()
     }
-    /// Has everything on the disk.
+    /// Writes everything to the disk.
     fn sync(&mut self) -> Result<()> {
         self.flush()
     }
-    /// Goes on in a new file, if it has several.
+    /// Continues in a new file, if the sink can have several.
     fn rotate(&mut self, _timeline: &Timeline) -> Result<()> {
         self.flush()
     }
-    /// Leaves out spans, events and values from now on, or takes them in again.
+    /// Pauses or resumes the recording of spans, events and values.
     fn pause(&mut self, _is_paused: bool) {}
     /// Writes the unsaved profile to a file and starts from scratch; returns the number of records.
     fn save(&mut self, _path: &Path, _timeline: &Timeline) -> Result<u64> {
@@ -87,7 +88,7 @@ pub(crate) fn open(config: &Config, timeline: &Timeline) -> Result<Vec<(Slot, Bo
     slots.map(|slot| Ok((slot, open_one(slot, config, timeline)?))).collect()
 }
 
-/// Creates one of them.
+/// Creates the file of one output.
 pub(crate) fn open_one(slot: Slot, config: &Config, timeline: &Timeline) -> Result<Box<dyn Sink>> {
     let path = |path: &Option<PathBuf>| path.clone().ok_or_else(|| Error::usage("the output has no path"));
     Ok(match slot {

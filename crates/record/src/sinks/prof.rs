@@ -1,7 +1,7 @@
 //! `.prof`: spans, events and values as EasyProfiler 2.1.0 writes them.
 //!
-//! The format wants counts before what they count and the records of a thread in one run, so records wait in a file of
-//! their own until the end: hours of recording cost disk, not memory.
+//! The format needs counts before the counted items, and all records of a thread together. So records wait in a
+//! temporary file until the end: hours of recording take disk space, not memory.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -35,41 +35,41 @@ use crate::{
 /// Marks spans that were open at the end, and spans whose ends may be missing.
 const OPEN: &str = " (open)";
 const CUT: &str = " (cut)";
-/// Threads that stand for nothing in the system get ids from here on.
+/// Ids from here on are for threads that do not exist in the system.
 const LANE_IDS: u64 = 1 << 62;
 
 pub(crate) struct Prof {
     path: PathBuf,
     spool: Spool,
-    /// Bytes of all threads that are not in the spool.
+    /// Bytes of all threads that are not in the spool yet.
     pub(super) gathered: usize,
-    /// How many of them may wait while the spool refuses.
+    /// Max bytes that are kept in memory while writing to the spool fails.
     max_kept: usize,
-    /// The spool could not be written to; it is tried again when there is time.
+    /// Whether the last write to the spool failed; it is tried again when the writer is idle.
     refuses: bool,
     threads: BTreeMap<u64, Section>,
     descriptors: Vec<Described>,
     by_site: HashMap<(u32, u8), u32>,
     by_name: HashMap<&'static str, u32>,
     bookmarks: Vec<(u64, String)>,
-    /// Spans across threads: where each is shown, and since when.
+    /// Spans across threads: lane, descriptor and start.
     ranges: HashMap<u64, (usize, u32, u64)>,
     lanes: Vec<bool>,
     messages: Messages,
     begin: u64,
-    /// Nothing is taken in but the ends of what is open.
+    /// Only the ends of open spans are recorded.
     is_paused: bool,
 }
 
-/// What the file says of one thread.
+/// The data of one thread.
 struct Section {
     name: String,
-    /// What is open: descriptor, start, text.
+    /// Open spans: descriptor, start, text.
     open: Vec<(u32, u64, Vec<u8>)>,
     rows: Rows,
     /// Records that were lost while the spool could not be written to.
     lost: u64,
-    /// Spans below the deepest level that readers take.
+    /// Open spans below the deepest level that readers accept.
     too_deep: u32,
 }
 
@@ -82,16 +82,16 @@ struct Described {
 }
 
 impl Prof {
-    /// A profile for this path; without one it waits to be saved.
+    /// A profile for this path; with an empty path, only `save` writes it.
     pub(crate) fn create(path: &Path, timeline: &Timeline) -> Result<Self> {
         if is_named(path) {
-            // An error should come now, not after hours.
+            // Errors should be reported now, not after hours.
             File::create(path)?;
         }
         Ok(Self { path: path.to_owned(), ..Self::from_tick(timeline.first.tick)? })
     }
 
-    /// A profile that begins at this tick, for [`write`](Self::write) alone.
+    /// A profile that starts at this tick, for use with [`write`](Self::write) only.
     pub(super) fn from_tick(begin: u64) -> Result<Self> {
         Ok(Self::with_spool(Spool::new()?, begin))
     }
@@ -138,7 +138,7 @@ impl Prof {
         id
     }
 
-    /// A descriptor of the recorder's own.
+    /// A descriptor of the recorder itself.
     fn own(&mut self, name: &'static str, block_type: BlockType) -> u32 {
         if let Some(known) = self.by_name.get(name) {
             return *known;
@@ -154,8 +154,8 @@ impl Prof {
         self.descriptors.len() as u32 - 1
     }
 
-    /// Takes a record in, unless the spool refuses and no more can be kept. A record is a whole span, so that none of those
-    /// that are kept misses an end.
+    /// Adds a record, unless the spool fails and no more can be kept. A record is a complete span, so every kept span
+    /// has its end.
     fn row(&mut self, tid: u64, row: &Row<'_>) {
         let Some(section) = self.threads.get_mut(&tid) else { return };
         if self.refuses && self.gathered >= self.max_kept {
@@ -177,7 +177,7 @@ impl Prof {
                 Err(_) => self.refuse(),
             }
         } else if self.gathered >= MAX_KEPT {
-            // Many threads have a little each. An error is counted there.
+            // Many threads have a little each. `spool_all` counts errors.
             let _ = self.spool_all();
         }
     }
@@ -187,7 +187,7 @@ impl Prof {
         COUNTERS.errors.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Hands everything that is gathered to the spool, and tells of what was lost before.
+    /// Writes everything gathered to the spool, and records earlier losses.
     fn spool_all(&mut self) -> Result<()> {
         for section in self.threads.values_mut() {
             let gathered = section.rows.gathered();
@@ -213,7 +213,7 @@ impl Prof {
         }
     }
 
-    /// A number that the recorder has to say about a thread.
+    /// Records a value of the recorder itself on a thread.
     fn tell(&mut self, what: &'static str, tid: u64, count: u64, tick: u64) {
         let descriptor = self.own(what, BlockType::VALUE);
         let value = Some((DataType::UINT64, false));
@@ -233,7 +233,7 @@ impl Prof {
         self.row(rec.thread.tid, &Row { descriptor, begin: rec.tick, end: id, value, bytes });
     }
 
-    /// A span that is over when it is recorded.
+    /// Adds a complete span.
     fn block(&mut self, rec: &Rec<'_>) {
         let descriptor = self.descriptor(rec, BlockType::BLOCK);
         self.section(rec.thread);
@@ -247,7 +247,7 @@ impl Prof {
     fn begin_span(&mut self, rec: &Rec<'_>) {
         let descriptor = self.descriptor(rec, BlockType::BLOCK);
         let mut text = Vec::new();
-        // Frames bring a number, spans nothing or a text.
+        // A frame has a number, a span nothing or a text.
         if rec.kind == Kind::SpanBegin && !rec.words.0.is_empty() {
             let mut words = rec.words;
             words.bytes(&mut text);
@@ -260,7 +260,7 @@ impl Prof {
         }
     }
 
-    /// Ends the innermost span of this site and what is open inside it; an end without a beginning belongs to an earlier
+    /// Ends the innermost span of this site and all spans inside it; an end without a start belongs to an earlier
     /// recording.
     fn end_span(&mut self, rec: &Rec<'_>) {
         let descriptor = self.descriptor(rec, BlockType::BLOCK);
@@ -277,7 +277,7 @@ impl Prof {
         }
     }
 
-    /// Spans across threads go to lanes of their own, where they do not overlap.
+    /// Spans across threads go to separate lanes, where they do not overlap.
     fn begin_range(&mut self, rec: &Rec<'_>) {
         let descriptor = self.descriptor(rec, BlockType::BLOCK);
         let number = { rec.words }.next();
@@ -309,7 +309,7 @@ impl Prof {
         }
     }
 
-    /// Closes what is open now, and marks it.
+    /// Closes all open spans, and marks them.
     fn close_open(&mut self, end: u64) {
         let tids: Vec<u64> = self.threads.keys().copied().collect();
         tids.into_iter().for_each(|tid| self.close_spans(tid, end, OPEN));
@@ -331,15 +331,15 @@ impl Prof {
         text
     }
 
-    /// Writes everything that was put.
+    /// Writes all records so far.
     pub(super) fn write(&mut self, out: &File, timeline: &Timeline) -> Result<()> {
         let end = tick();
-        // What the spool refuses now goes to the file from memory; it is little.
+        // If the spool fails now, the rest is written from memory; it is small.
         let _ = self.spool_all();
         self.max_kept = usize::MAX;
         self.tell_lost();
         self.close_open(end);
-        // A profile without a record is one that easy_profiler refuses.
+        // easy_profiler refuses a profile without records.
         let descriptor = self.own("recording ends", BlockType::EVENT);
         let tid = crate::local::thread_id();
         self.threads.entry(tid).or_insert_with(|| Section::named("traceloom-record".to_owned()));
@@ -362,7 +362,7 @@ impl Prof {
     }
 }
 
-/// Everything behind the header.
+/// Everything after the header.
 fn records(prof: &mut Prof, timeline: &Timeline, emit: &mut dyn FnMut(&Record<'_>) -> Result<()>) -> Result<()> {
     let Prof { spool, threads, descriptors, bookmarks, .. } = prof;
     for (id, described) in descriptors.iter().enumerate() {
@@ -393,7 +393,7 @@ fn records(prof: &mut Prof, timeline: &Timeline, emit: &mut dyn FnMut(&Record<'_
     }
     emit(&Record::Mark(EASY_PROFILER_SIGNATURE))?;
     for (at, text) in bookmarks.iter() {
-        // Counted as the ticks of the file are, so that it stands where it was set.
+        // Converted like the ticks of the file, so that the bookmark is at the same position as its moment.
         let position_ns = (*at as f64 * (1e9 / timeline.frequency() as f64)) as u64;
         emit(&Record::Bookmark(Bookmark::new(position_ns, cut(text).as_bytes())))?;
     }
@@ -467,11 +467,11 @@ impl Sink for Prof {
     }
 
     fn tick(&mut self, _: &Timeline) {
-        // Threads that rest, or have ended, hold no memory. An error is counted, and told to whoever asks for a flush.
+        // Idle and ended threads should hold no memory. Errors are counted, and returned by the next flush.
         let _ = self.spool_all();
     }
 
-    /// The spool dies with the process, so there is nothing to hand over; but a refusal has to be told.
+    /// The spool is lost with the process, so there is nothing to write; but an error has to be reported.
     fn flush(&mut self) -> Result<()> {
         if self.refuses { self.spool_all() } else { Ok(()) }
     }
@@ -485,7 +485,7 @@ impl Sink for Prof {
         let records: u64 = self.threads.values().map(|section| u64::from(section.rows.count)).sum();
         let (path, is_paused) = (std::mem::take(&mut self.path), self.is_paused);
         *self = Self { path, is_paused, ..Self::from_tick(tick())? };
-        // The end of the recording is the recorder's own.
+        // Without the event for the end of the recording, which the recorder added.
         Ok(records - 1)
     }
 
@@ -508,7 +508,7 @@ impl Section {
     }
 }
 
-/// As much of a text as a descriptor holds.
+/// The text, cut to the size that a descriptor can hold.
 fn cut(text: &str) -> &str {
     text.get(..text.floor_char_boundary(30_000)).unwrap_or(text)
 }

@@ -1,4 +1,4 @@
-//! Viewers that watch while the program runs, over a Unix socket or a port of this machine.
+//! Live viewers, over a Unix socket or a port on loopback.
 
 use std::{
     fs,
@@ -27,28 +27,28 @@ use crate::{
     hub::ThreadInfo,
 };
 
-/// How often somebody is let in.
+/// How often to check for new connections.
 const PATIENCE: Duration = Duration::from_millis(20);
-/// A greeting takes no longer than this, however slowly its bytes come.
+/// Max time of a greeting, however slowly its bytes arrive.
 const GREETING: Duration = Duration::from_secs(2);
-/// A viewer that takes nothing for so long is given up.
+/// A viewer that reads nothing for this long is disconnected.
 const STALLED: Duration = Duration::from_secs(5);
-/// Connections at once, with those that have not greeted yet.
+/// Max connections, including those without a greeting yet.
 const MAX_CONNECTIONS: usize = 16;
 /// How long a record waits for others before viewers get it.
 const FLUSH_EVERY: Duration = Duration::from_millis(50);
-/// How long the end of the program waits for viewers to take the rest.
+/// How long the end of the program waits for viewers to receive the rest.
 const FAREWELL: Duration = Duration::from_millis(500);
 
-/// The sink: whatever is recorded goes to every viewer.
+/// The sink: passes all records to every viewer.
 pub(crate) struct Serve {
     shared: Arc<Shared>,
     viewers: Vec<Viewer>,
     timeline: Timeline,
-    /// When viewers last got what there was.
+    /// The tick of the last flush to the viewers.
     flushed_tick: u64,
     flush_ticks: u64,
-    /// Files that go with the recorder.
+    /// Files to remove with the recorder.
     left_behind: Vec<PathBuf>,
 }
 
@@ -56,7 +56,7 @@ struct Shared {
     token: String,
     is_running: AtomicBool,
     connections: AtomicUsize,
-    /// Viewers that were let in and that the writer does not know yet.
+    /// Accepted viewers that the writer does not know yet.
     arrived: Mutex<Vec<Arc<Line>>>,
     has_arrived: AtomicBool,
 }
@@ -104,7 +104,7 @@ impl Serve {
         Ok(Self { shared, viewers: Vec::new(), timeline: *timeline, flushed_tick: 0, flush_ticks, left_behind })
     }
 
-    /// Welcomes viewers and forgets those that are gone.
+    /// Adds new viewers and removes those that are gone.
     #[cold]
     fn renew(&mut self) {
         self.shared.has_arrived.store(false, Ordering::Relaxed);
@@ -123,7 +123,7 @@ impl Serve {
     }
 }
 
-/// A token that nobody can guess, in its file.
+/// Generates a random token and stores it in its file.
 fn make_token(address: &Address) -> Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(io::Error::other)?;
@@ -140,16 +140,16 @@ fn let_in(listener: &Listener, shared: &Arc<Shared>) {
         };
         let Some(turn) = Turn::take(shared) else { continue };
         let shared = Arc::clone(shared);
-        // A thread that cannot be started is a viewer that is not served.
+        // If the thread cannot be started, the viewer is not served.
         let _ = thread::Builder::new().name("traceloom-viewer".to_owned()).spawn(move || {
             let _turn = turn;
-            // A viewer that breaks the protocol loses its connection, and nobody else notices.
+            // A viewer that breaks the protocol is disconnected, without effect on others.
             let _ = serve(socket, &shared);
         });
     }
 }
 
-/// One of the connections that there may be at once.
+/// One of the allowed connections.
 struct Turn(Arc<Shared>);
 
 impl Turn {
@@ -165,7 +165,7 @@ impl Drop for Turn {
     }
 }
 
-/// Serves one viewer until it goes.
+/// Serves one viewer until it disconnects.
 fn serve(mut socket: Socket, shared: &Shared) -> Result<()> {
     socket.set_write_timeout(STALLED)?;
     let token = live::read_greeting(&mut socket.within(Instant::now() + GREETING))?;
@@ -192,10 +192,10 @@ fn serve(mut socket: Socket, shared: &Shared) -> Result<()> {
     Ok(())
 }
 
-/// Takes what the viewer confirms, until it goes.
+/// Reads the viewer's confirmations until it disconnects.
 fn read_confirmed(socket: &mut Socket, line: &Line) {
     let mut number = [0; 8];
-    // The sender ends the connection if the viewer takes nothing.
+    // The sender closes the connection if the viewer stops reading.
     let is_set = socket.set_read_timeout(Duration::from_secs(3600)).is_ok();
     while is_set && socket.read_exact(&mut number).is_ok() {
         line.confirm(u64::from_le_bytes(number));
@@ -232,7 +232,7 @@ impl Sink for Serve {
         Ok(())
     }
 
-    /// Soon enough for a person, and not a chunk whenever a thread pauses.
+    /// Often enough for people, but not one chunk per pause of a thread.
     fn idle(&mut self) -> Result<()> {
         let now = crate::tick();
         if self.has_news() || (!self.viewers.is_empty() && now.saturating_sub(self.flushed_tick) > self.flush_ticks) {

@@ -10,15 +10,15 @@ use traceloom_easyprofiler::raw::DataType;
 
 /// Bytes of a thread that are gathered before they go to the spool.
 pub(super) const GATHERED: usize = 64 << 10;
-/// Longest text of a record: sizes have 16 bits.
+/// Max bytes of a text: sizes have 16 bits.
 const MAX_TEXT: usize = 60_000;
 
-/// Something to write to and to read from; a test has one that is full now and then.
+/// Something to write to and read from; in tests, it can be full.
 pub(crate) trait Storage: Read + Write + Seek + Send {}
 
 impl Storage for File {}
 
-/// The spool. A write that fails leaves no trace: the next one begins at the same place.
+/// The spool. A failed write has no effect: the next one starts at the same offset.
 pub(super) struct Spool {
     storage: Box<dyn Storage>,
     end: u64,
@@ -34,7 +34,7 @@ impl Spool {
         Self { storage, end: 0 }
     }
 
-    /// Writes all bytes; gives where they lie.
+    /// Writes all bytes; returns their offset.
     fn append(&mut self, bytes: &[u8]) -> io::Result<u64> {
         self.storage.seek(SeekFrom::Start(self.end))?;
         self.storage.write_all(bytes)?;
@@ -55,11 +55,11 @@ pub(super) struct Row<'a> {
     pub(super) bytes: &'a [u8],
 }
 
-/// Rows of one thread: those in the spool, and those that are still to come there.
+/// Rows of one thread: those in the spool, and those still in memory.
 #[derive(Default)]
 pub(super) struct Rows {
     gathered: Vec<u8>,
-    /// Where in the spool its rows lie: offsets and lengths.
+    /// The ranges of its rows in the spool: offsets and lengths.
     extents: Vec<(u64, u64)>,
     pub(super) count: u32,
 }
@@ -85,7 +85,7 @@ impl Rows {
         self.count = self.count.saturating_add(1);
     }
 
-    /// Hands what is gathered to the spool; in an error it stays.
+    /// Writes the gathered rows to the spool; on error, they stay in memory.
     pub(super) fn spool(&mut self, spool: &mut Spool) -> io::Result<()> {
         let len = self.gathered.len() as u64;
         let offset = spool.append(&self.gathered)?;
@@ -93,12 +93,12 @@ impl Rows {
             Some((start, before)) if *start + *before == offset => *before += len,
             _ => self.extents.push((offset, len)),
         }
-        // A thread that has ended, or rests, should not hold memory that it does not need.
+        // Idle and ended threads should hold no memory.
         self.gathered = Vec::new();
         Ok(())
     }
 
-    /// Hands over all rows in the order in which they were put.
+    /// Passes all rows to `take`, in order.
     pub(super) fn read(&self, spool: &mut Spool, take: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
         for (offset, len) in &self.extents {
             spool.storage.seek(SeekFrom::Start(*offset))?;
@@ -121,7 +121,7 @@ fn read_rows(mut from: impl Read, mut left: u64, take: &mut dyn FnMut(&Row<'_>) 
     Ok(())
 }
 
-/// A row without its bytes, and how many these are.
+/// A row without its bytes, and the number of these bytes.
 fn parse_row(fixed: &[u8; ROW_FIXED]) -> (Row<'static>, usize) {
     let [a, b, c, d, begin @ .., _, _, _, _, _, _, _, _, kind, is_array, w, x, y, z] = fixed;
     let end = fixed.get(12..20).and_then(|bytes| bytes.first_chunk()).copied().unwrap_or_default();

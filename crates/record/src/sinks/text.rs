@@ -1,4 +1,4 @@
-//! The messages of log entries, for files that hold no formats.
+//! The messages of log entries as text, for files that do not store formats.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use super::{
     args::{RingArgs, gather_texts},
 };
 
-/// Renders messages; formats are parsed once.
+/// Renders messages, parsing each format once.
 #[derive(Default)]
 pub(crate) struct Messages {
     programs: HashMap<u32, (Program, Vec<ArgType>)>,

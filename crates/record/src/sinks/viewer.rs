@@ -1,7 +1,7 @@
-//! One viewer that watches: its own trace, on a connection that never makes the writer wait.
+//! One live viewer, with a separate trace, on a connection that never makes the writer wait.
 //!
-//! A trace per viewer is valid from its first byte, whenever the viewer comes. One that falls behind misses spans as a
-//! whole, and so keeps a trace that nests.
+//! With a trace per viewer, each trace is valid from its first byte, whenever the viewer connects. A viewer that falls
+//! behind misses complete spans, so its trace still nests.
 
 use std::{
     collections::VecDeque,
@@ -25,18 +25,18 @@ use super::{
 };
 use crate::{clock::Timeline, hub::ThreadInfo, stats::COUNTERS};
 
-/// A viewer that has not confirmed so many bytes misses what comes next.
+/// A viewer with more unconfirmed bytes misses the next records.
 const MAX_BEHIND: u64 = 8 << 20;
-/// One that is so far behind, by ends of spans alone, is given up.
+/// A viewer that falls this far behind, by ends of spans alone, is disconnected.
 const HOPELESS: u64 = 4 * MAX_BEHIND;
-/// How often a viewer hears from the program.
+/// How often a viewer gets a status message.
 const STATUS_EVERY: Duration = Duration::from_millis(200);
 
-/// What a viewer sees, on the writer's side.
+/// A viewer, on the writer's side.
 pub(crate) struct Viewer {
     trace: WtfTrace,
     line: Arc<Line>,
-    /// Records missed since that was told last.
+    /// Records missed since the last report.
     missed: u64,
 }
 
@@ -56,7 +56,7 @@ impl Viewer {
             let missed = std::mem::take(&mut self.missed);
             self.trace.dropped(rec.thread, missed, rec.tick);
         }
-        // One that began before the viewer came is not known, and its end is not missed.
+        // A span that started before the viewer connected is unknown, so its end does not count as missed.
         if self.trace.put_if(rec, has_room) == Fate::Missed {
             self.missed += 1;
             self.line.dropped.fetch_add(1, Ordering::Relaxed);
@@ -73,13 +73,13 @@ impl Viewer {
         self.trace.tick(timeline);
     }
 
-    /// Ends the chunk, so that the viewer sees everything that was recorded.
+    /// Ends the chunk, so that the viewer gets everything recorded so far.
     pub(crate) fn flush(&mut self) {
-        // A line takes everything.
+        // Writing to a line cannot fail.
         let _ = self.trace.flush();
     }
 
-    /// Nothing more comes.
+    /// Ends the trace.
     pub(crate) fn end(mut self) -> Arc<Line> {
         self.flush();
         self.line.lock().has_ended = true;
@@ -88,12 +88,12 @@ impl Viewer {
     }
 }
 
-/// Bytes on their way to a viewer.
+/// The queue of bytes to a viewer.
 #[derive(Debug, Default)]
 pub(crate) struct Line {
     waiting: Mutex<Waiting>,
     changed: Condvar,
-    /// Bytes of the trace that were put on the line, and those that the viewer has confirmed.
+    /// Bytes of the trace that were queued, and those that the viewer has confirmed.
     put: AtomicU64,
     confirmed: AtomicU64,
     dropped: AtomicU64,
@@ -115,7 +115,7 @@ impl Line {
         self.put.load(Ordering::Relaxed).saturating_sub(self.confirmed.load(Ordering::Relaxed))
     }
 
-    /// The viewer has so many bytes in its file; one that says more has all that were put.
+    /// The viewer has this many bytes in its file; larger numbers are limited to the bytes that were queued.
     pub(crate) fn confirm(&self, bytes: u64) {
         self.confirmed.fetch_max(bytes.min(self.put.load(Ordering::Relaxed)), Ordering::Relaxed);
     }
@@ -126,7 +126,7 @@ impl Line {
         self.changed.notify_all();
     }
 
-    /// Whether everything has been sent, after a wait that ends at a moment.
+    /// Waits until `until`; returns whether everything has been sent.
     pub(crate) fn is_empty_by(&self, until: Instant) -> bool {
         let mut waiting = self.lock();
         loop {
@@ -138,7 +138,7 @@ impl Line {
         }
     }
 
-    /// Sends everything up to the end of the trace; an error if the connection is closed before.
+    /// Sends everything up to the end of the trace; fails if the connection is closed earlier.
     pub(crate) fn send(&self, socket: &mut Socket) -> io::Result<()> {
         let mut told_at = None;
         loop {
@@ -164,7 +164,7 @@ impl Line {
         }
     }
 
-    /// The next piece, if one comes soon, and whether it is the last.
+    /// The next bytes, if there are some soon, and whether they are the last.
     fn next(&self) -> (Option<Vec<u8>>, bool) {
         let mut waiting = self.lock();
         if waiting.pieces.is_empty() && !waiting.has_ended && !self.is_closed.load(Ordering::Relaxed) {
@@ -174,7 +174,7 @@ impl Line {
     }
 }
 
-/// The end of a line that the trace is written to.
+/// The writing end of a line.
 struct LineEnd(Arc<Line>);
 
 impl Write for LineEnd {

@@ -29,7 +29,7 @@ use crate::{
     stats::COUNTERS,
 };
 
-/// What the composer has written and the file has not.
+/// Bytes that the composer has written and that are not in the file yet.
 #[derive(Clone, Default)]
 struct Chunks(Arc<Mutex<Vec<u8>>>);
 
@@ -56,11 +56,11 @@ pub(crate) struct WtfTrace {
     output: Output,
     types: HashMap<(u32, Kind), TypeId>,
     zones: HashMap<u32, Zone>,
-    /// The open spans of each thread: their sites, and whether the file has their beginnings.
+    /// The open spans of each thread: their sites, and whether their starts are in the file.
     open: HashMap<u32, Vec<(u32, bool)>>,
-    /// Open ranges whose beginnings the file does not have.
+    /// Open ranges whose starts are not in the file.
     missed_ranges: HashSet<u64>,
-    /// Whether a zone has something to tell.
+    /// Whether a zone has a name or losses to write.
     has_untold: bool,
     builtins: Builtins,
     discontinuity: TypeId,
@@ -71,24 +71,24 @@ pub(crate) struct WtfTrace {
     timeline: Timeline,
 }
 
-/// A thread: its name until the file has it, and what the file has not been told yet.
+/// A thread: its name until it is written, and losses that are not reported yet.
 #[derive(Default)]
 struct Zone {
     name: String,
     id: Option<ZoneId>,
-    /// Records that found no room in the ring.
+    /// Records that were dropped because the ring was full.
     dropped: u64,
     /// Records that were lost while the file could not be written.
     lost: u64,
 }
 
-/// What becomes of a record.
+/// The outcome of writing a record.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Fate {
     Written,
     /// There was no room for it.
     Missed,
-    /// It ends what the file does not have.
+    /// It ends a span that is not in the file.
     Unknown,
 }
 
@@ -98,7 +98,7 @@ impl WtfTrace {
         Self::new(output, timeline)
     }
 
-    /// A trace that goes to something else than a file.
+    /// A trace that is not written to a file.
     pub(super) fn with_medium(medium: Box<dyn Medium>, timeline: &Timeline) -> Result<Self> {
         Self::new(Output::new(medium), timeline)
     }
@@ -146,7 +146,7 @@ impl WtfTrace {
         Ok(self.output.write(&bytes)?)
     }
 
-    /// Whether it was written.
+    /// Returns whether it was written.
     fn event<'v>(
         &mut self,
         thread: &ThreadInfo,
@@ -162,7 +162,7 @@ impl WtfTrace {
         }
         let is_chunk = !self.chunks.lock().is_empty();
         if is_chunk {
-            // Kept by the output and counted.
+            // The output keeps the bytes and counts the error.
             let _ = self.pass_on();
         }
         outcome.is_ok()
@@ -183,15 +183,15 @@ impl WtfTrace {
         Ok(id)
     }
 
-    /// The zone of a thread, which has something to tell.
+    /// The zone of a thread, marked as having something to report.
     fn owe(&mut self, thread: &ThreadInfo) -> &mut Zone {
-        // Where there are too many zones already, the counters tell.
+        // If there are too many zones, the loss is counted.
         let _ = self.zone_id(thread);
         self.has_untold = true;
         self.zone(thread)
     }
 
-    /// Says in each zone how many of its records are missing.
+    /// Records in each zone how many of its records are missing.
     fn tell(&mut self, tick: u64) {
         if !std::mem::take(&mut self.has_untold) {
             return;
@@ -211,8 +211,8 @@ impl WtfTrace {
         }
     }
 
-    /// Writes a record, or leaves it out where there is no room. The end of a span is written if and only if its beginning
-    /// was, so that what the file has nests; the ends of what is open take little room.
+    /// Writes a record, or skips it if there is no space. The end of a span is written if and only if its start was, so
+    /// that the spans in the file nest; the ends of open spans take little space.
     pub(super) fn put_if(&mut self, rec: &Rec<'_>, has_room: bool) -> Fate {
         match rec.kind {
             Kind::SpanBegin | Kind::FrameBegin => {
@@ -234,7 +234,7 @@ impl WtfTrace {
         Fate::Written
     }
 
-    /// Ends what is open inside the innermost span of this site; whether the file has the beginning of that one.
+    /// Ends the spans inside the innermost span of this site; returns whether the start of that span is in the file.
     fn end_inner(&mut self, rec: &Rec<'_>) -> bool {
         let Some(open) = self.open.get_mut(&rec.thread.index) else { return false };
         let Some(at) = open.iter().rposition(|(site, _)| *site == rec.id) else { return false };
@@ -246,7 +246,7 @@ impl WtfTrace {
         is_known
     }
 
-    /// The type for the records of a site; a name that stands for another type gets a suffix.
+    /// The type for the records of a site; a name that another type already has gets a suffix.
     fn type_of(&mut self, rec: &Rec<'_>, class: EventClass, args: &str) -> Result<TypeId> {
         let key = (rec.id, rec.kind);
         if let Some(known) = self.types.get(&key) {
@@ -294,7 +294,7 @@ impl WtfTrace {
         }
     }
 
-    /// A frame is a scope, too, so that it is seen around what it does.
+    /// A frame is also a scope, so that it is shown around its contents.
     fn put_frame(&mut self, rec: &Rec<'_>, number: u32) -> bool {
         let values = [Value::Uint(number)];
         if rec.kind == Kind::FrameBegin {
@@ -306,7 +306,7 @@ impl WtfTrace {
         }
     }
 
-    /// Whether it was written.
+    /// Returns whether it was written.
     fn write(&mut self, rec: &Rec<'_>) -> bool {
         let mut words = rec.words;
         match rec.kind {
@@ -390,7 +390,7 @@ impl Sink for WtfTrace {
 
     fn tick(&mut self, timeline: &Timeline) {
         self.timeline = *timeline;
-        // Kept by the output and counted.
+        // The output keeps the bytes and counts the error.
         let _ = self.flush();
     }
 
@@ -405,7 +405,7 @@ impl Sink for WtfTrace {
         Ok(())
     }
 
-    /// A chunk whenever a thread pauses would be many small ones: they end when they are full, or once a second.
+    /// One chunk per pause of a thread would make many small ones: chunks end when they are full, or once per second.
     fn idle(&mut self) -> Result<()> {
         Ok(())
     }
@@ -452,7 +452,7 @@ fn element_json(element: Element) -> String {
         Element::Unsigned(number) => number.to_string(),
         Element::Float(number) if number.is_finite() => number.to_string(),
         Element::Double(number) if number.is_finite() => number.to_string(),
-        // JSON has no other numbers.
+        // JSON cannot represent the other numbers.
         Element::Float(_) | Element::Double(_) => "null".to_owned(),
     }
 }

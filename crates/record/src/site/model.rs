@@ -17,12 +17,12 @@ const ABOUT: About<'static> = About {
     pattern: "",
 };
 
-/// The generation that an answer is kept for.
+/// The generation for which a result is cached.
 #[derive(Clone, Copy)]
 enum Keep {
-    /// The one that was seen before it was asked for.
+    /// The generation that was read before the lookup.
     Seen,
-    /// The one after that, as a careless change might have it.
+    /// The generation after the lookup, as a careless change might use.
     Latest,
 }
 

@@ -1,4 +1,4 @@
-//! A folder for the files of a test, and what our own readers say about them.
+//! A folder for the files of a test, and our own readers to check them.
 #![allow(dead_code, reason = "no test needs all of it")]
 
 use std::{
@@ -29,7 +29,7 @@ impl Recording {
     }
 }
 
-/// An example of this crate, which the tests are built next to.
+/// An example of this crate, which is built next to the tests.
 pub(crate) fn example(name: &str) -> PathBuf {
     let mut path = std::env::current_exe().unwrap();
     path.pop();
@@ -37,7 +37,7 @@ pub(crate) fn example(name: &str) -> PathBuf {
     path.join("examples").join(name)
 }
 
-/// The log as text, with the journal's help where it has no dictionary.
+/// The log as text, read with the journal if it has no dictionary.
 fn print(path: &Path, pattern: &[u8]) -> Vec<String> {
     let options = Options::default();
     let mut source = Source::file(File::open(path).unwrap());
