@@ -10,20 +10,20 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// Print what happens; twice for more.
+    /// Print the engine's log messages; repeat for more.
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run an executor: reads traces and does the work.
+    /// Run an executor, which reads traces and runs tasks.
     Executor(Executor),
     /// Run a scheduler and executors on this machine until interrupted.
     Local(Local),
     /// Run one query on a cluster.
     Query(Query),
-    /// Run the scheduler: plans queries and hands out tasks.
+    /// Run the scheduler, which plans queries and assigns tasks.
     Scheduler(Scheduler),
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Scheduler {
     /// Host name under which executors and clients reach the scheduler.
     #[arg(long, value_name = "HOST")]
     pub(crate) external_host: Option<String>,
-    /// Executors that must be there before `/readyz` answers 200.
+    /// Executors that must be registered before `/readyz` answers 200.
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub(crate) min_executors: usize,
     /// End when standard input ends.
@@ -64,11 +64,11 @@ pub(crate) struct Executor {
     /// Port for tasks.
     #[arg(long, default_value_t = 50052)]
     pub(crate) grpc_port: u16,
-    /// Tasks at a time; 0 is one per processor.
+    /// Concurrent tasks; 0 means one per processor.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub(crate) slots: usize,
-    /// Bytes for sorting, grouping and joining, divided among the slots; beyond it, tasks use temporary files.
-    /// Default: 70 % of the machine's memory.
+    /// Memory limit for sorting, grouping and joining in bytes, divided among the tasks; beyond it, tasks use temporary
+    /// files (default: 70 % of the machine's memory).
     #[arg(long, value_name = "BYTES")]
     pub(crate) memory: Option<u64>,
     /// Folder for data between stages.
@@ -84,10 +84,10 @@ pub(crate) struct Local {
     /// Number of executors.
     #[arg(value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) executors: u16,
-    /// Port of the scheduler; 0 takes a free one.
+    /// Port of the scheduler; 0 means any free port.
     #[arg(long, default_value_t = 50050)]
     pub(crate) port: u16,
-    /// Tasks at a time of each executor.
+    /// Concurrent tasks per executor.
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub(crate) slots: usize,
     /// End when standard input ends.
@@ -100,7 +100,7 @@ pub(crate) struct Query {
     /// Traces, folders, patterns and stores, as paths or URLs; then the query.
     #[arg(required = true, num_args = 2.., value_name = "INPUT")]
     pub(crate) words: Vec<String>,
-    /// The scheduler.
+    /// URL of the scheduler.
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:50050")]
     pub(crate) cluster: String,
     /// Output format.
@@ -121,7 +121,7 @@ pub(crate) struct Query {
     /// Exit with 0 even if data is missing because a trace is damaged.
     #[arg(long)]
     pub(crate) allow_damaged: bool,
-    /// Partitions of a grouping or a join; a few for each slot of the cluster.
+    /// Partitions of a grouping or a join; use a few per concurrent task of the cluster.
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub(crate) partitions: usize,
 }
@@ -133,7 +133,7 @@ pub(crate) enum Format {
     Csv,
     Json,
     Parquet,
-    /// A stream of Arrow.
+    /// An Arrow IPC stream.
     Stream,
 }
 
@@ -156,7 +156,7 @@ mod tests {
         Arguments::command().debug_assert();
     }
 
-    /// The arguments in a unit of systemd or a manifest of Kubernetes.
+    /// The arguments in a systemd unit or a Kubernetes manifest.
     fn words(text: &str) -> Vec<String> {
         let unit = text.lines().find_map(|line| line.strip_prefix("ExecStart="));
         if let Some(command) = unit {

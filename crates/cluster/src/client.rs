@@ -1,4 +1,4 @@
-//! `query`: asks a cluster.
+//! `query`: runs a query on a cluster.
 
 use std::{
     fmt,
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &args::Query) -> Result<Outcome> {
     Ok(if arguments.allow_damaged { Outcome::Fine } else { outcome })
 }
 
-/// Fails with one sentence if nobody listens; the engine would say it in many.
+/// Fails with one sentence if nobody listens; the engine's own message is long.
 fn reach(cluster: &str) -> Result<()> {
     let address = cluster.split_once("://").map_or(cluster, |(_, address)| address).trim_end_matches('/');
     let failed = |error: io::Error| {
@@ -57,15 +57,14 @@ fn options(arguments: &args::Query, sent: &Sent) -> Options {
     }
 }
 
-/// How often a query is sent: an executor that is lost after the last stage takes its rows with it, and a scheduler all
-/// its jobs.
+/// Max attempts per query: the rows of the last stage are lost with an executor, and all jobs with the scheduler.
 const MAX_ATTEMPTS: usize = 4;
 
 fn answer(session: &Session, sql: &str, arguments: &args::Query, out: &mut dyn Write) -> Result<()> {
     let cluster = &arguments.cluster;
     let mut last = None;
     for _ in 0..MAX_ATTEMPTS {
-        // Rows that were printed cannot be taken back: all of them wait in a file first.
+        // Printed rows cannot be taken back, so all of them are first collected in a file.
         let mut rows = BufWriter::new(tempfile::tempfile()?);
         match write_rows(session, sql, arguments.format, &mut rows) {
             Err(error) => {
@@ -87,17 +86,17 @@ fn answer(session: &Session, sql: &str, arguments: &args::Query, out: &mut dyn W
         .into())
 }
 
-/// A process that ended and took the query with it.
+/// A process whose end makes a query fail.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Loss {
     Executor,
     Scheduler,
 }
 
-/// Parts of messages about the connection to an executor that has the rows.
+/// Parts of messages about the connection to an executor that holds the rows.
 const OF_EXECUTOR: &[&str] =
     &["GrpcConnectionError", "GrpcActionError", "GrpcError", "FetchFailed", "TonicError", "IpcError", "Ipc error"];
-/// Parts of messages about the connection to the scheduler, whose errors have no kind of their own.
+/// Parts of messages about the connection to the scheduler, whose errors have no separate kind.
 const OF_SCHEDULER: &[&str] = &["transport error", "h2 protocol error", "Stream closed without job completing"];
 
 impl Loss {
@@ -123,10 +122,10 @@ impl fmt::Display for Loss {
     }
 }
 
-/// How long a scheduler may take to come back.
+/// How long to wait for the scheduler to come back.
 const RESTART: Duration = Duration::from_secs(30);
 
-/// Waits for a scheduler that is restarted.
+/// Waits until the scheduler is restarted.
 fn await_scheduler(cluster: &str) -> Result<()> {
     let end = Instant::now() + RESTART;
     while let Err(error) = reach(cluster) {
@@ -161,7 +160,7 @@ impl From<args::Format> for Format {
     }
 }
 
-/// Reports which files of folders are missing in the answer.
+/// Reports the files of folders that are missing in the result.
 fn say_skipped(session: &Session) {
     let (warnings, others) = describe_skipped(session.skipped());
     warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));

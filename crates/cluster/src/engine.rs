@@ -1,4 +1,4 @@
-//! What scheduler, executors and clients have in common: codecs, functions and settings.
+//! Codecs, functions and settings that scheduler, executors and clients share.
 
 use std::{
     collections::HashMap,
@@ -29,10 +29,10 @@ use datafusion_proto::{
 };
 use traceloom_query::{Engine, LogicalCodec, PhysicalCodec, object_stores, travelling_functions};
 
-/// Room for plans and expressions that call themselves, on each thread.
+/// Stack size of each thread, for recursion over plans and expressions.
 pub(crate) const STACK_BYTES: usize = 64 << 20;
 
-/// Plans name every trace; this is room for some ten thousand.
+/// Plans list every trace; this is enough for some ten thousand.
 pub(crate) const MAX_MESSAGE_BYTES: u32 = 256 << 20;
 
 pub(crate) fn logical_codec() -> Arc<dyn LogicalExtensionCodec> {
@@ -49,10 +49,10 @@ pub(crate) fn config(config: SessionConfig) -> SessionConfig {
         .upgrade_for_ballista()
         .with_ballista_logical_extension_codec(logical_codec())
         .with_ballista_physical_extension_codec(physical_codec())
-        // Does not handle the loss of an executor.
+        // The adaptive planner does not handle the loss of an executor.
         .with_ballista_adaptive_query_planner(false)
         .with_ballista_grpc_client_max_message_size(MAX_MESSAGE_BYTES as usize)
-        // One task for each trace, so that a task that is lost is small.
+        // One task per trace, so that a lost task is small.
         .set_u64("ballista.scheduler.max_partitions_per_task", 1)
 }
 
@@ -77,7 +77,7 @@ pub(crate) fn registry() -> BallistaFunctionRegistry {
     registry
 }
 
-/// Where the engine finds Parquet files, and puts temporary ones.
+/// The object stores with Parquet files, and the folder for temporary files.
 pub(crate) fn runtime(temporary: Option<&str>) -> Result<Arc<RuntimeEnv>> {
     let builder = RuntimeEnvBuilder::new().with_object_store_registry(object_stores());
     match temporary {
@@ -86,7 +86,7 @@ pub(crate) fn runtime(temporary: Option<&str>) -> Result<Arc<RuntimeEnv>> {
     }
 }
 
-/// The engine of a client of this scheduler; what it sends is kept in `sent`.
+/// The engine of a client of this scheduler; the plans that it sends are kept in `sent`.
 pub(crate) fn client(scheduler: &str, partitions: usize, sent: &Sent) -> Engine {
     let (scheduler, sent) = (scheduler.to_owned(), sent.clone());
     Engine::new(move |state| {
@@ -116,7 +116,7 @@ impl Sent {
     }
 }
 
-/// Sends queries over tables to the cluster, and answers the others here.
+/// Sends queries over tables to the cluster, and runs all others in this process.
 #[derive(Debug)]
 struct Planner {
     distributed: Arc<dyn QueryPlanner + Send + Sync>,
@@ -138,7 +138,7 @@ impl QueryPlanner for Planner {
         Self: 'async_trait,
     {
         Box::pin(async move {
-            // The engine would lose the columns of an empty answer.
+            // The engine would lose the columns of an empty result.
             if reads_tables(plan)? {
                 let plan = self.distributed.create_physical_plan(plan, session).await?;
                 self.sent.push(&plan);

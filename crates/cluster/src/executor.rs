@@ -8,13 +8,13 @@ use datafusion::prelude::SessionConfig;
 
 use crate::{args, engine};
 
-/// How often an executor says that it is alive.
+/// Interval of heartbeats.
 pub(crate) const HEARTBEAT_SECONDS: u64 = 3;
 
-/// Data between stages is deleted after a day; nobody asks for it after its query.
+/// Data between stages is deleted after a day; nobody needs it after its query.
 const DATA_SECONDS: u64 = 24 * 60 * 60;
 
-/// How often an executor looks for old data.
+/// How often an executor deletes old data.
 const CLEAN_UP_SECONDS: u64 = 10 * 60;
 
 pub(crate) async fn run(arguments: &args::Executor) -> Result<()> {

@@ -13,7 +13,7 @@ use traceloom_core::{Error, Result};
 
 use crate::args;
 
-/// How long the processes may take to find each other.
+/// How long the executors may take to register.
 const START: Duration = Duration::from_secs(60);
 
 /// Starts a scheduler and executors, and waits until one of them ends or the user interrupts.
@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &args::Local) -> Result<()> {
     }
 }
 
-/// Processes that end with this one: each reads a pipe that closes with it.
+/// Child processes that end with this one: each reads a pipe that closes with it.
 struct Cluster(Vec<Child>);
 
 impl Cluster {
@@ -51,7 +51,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// Fails if there is nothing left to work with.
+    /// Fails if the scheduler or all executors have ended.
     fn check(&mut self) -> Result<()> {
         let mut alive = Vec::new();
         for child in &mut self.0 {
@@ -80,14 +80,14 @@ impl Cluster {
 impl Drop for Cluster {
     fn drop(&mut self) {
         for child in &mut self.0 {
-            // It may have ended by itself.
+            // It may already have ended.
             let _ = child.kill();
             let _ = child.wait();
         }
     }
 }
 
-/// Asks the scheduler whether all executors are there.
+/// Asks the scheduler whether all executors are registered.
 fn is_ready(port: u16) -> io::Result<bool> {
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
     stream.set_read_timeout(Some(Duration::from_secs(2)))?;

@@ -1,15 +1,15 @@
-//! What the engine reports, on standard error.
+//! The engine's log messages on standard error.
 
 use log::{LevelFilter, Log, Metadata, Record};
 
-/// Shows warnings of the engine, and more if asked to.
+/// Prints warnings of the engine, and more with `--verbose`.
 pub(crate) fn start(verbose: u8) {
     let level = match verbose {
         0 => LevelFilter::Error,
         1 => LevelFilter::Info,
         _ => LevelFilter::Debug,
     };
-    // Nobody else sets one.
+    // No other code sets a logger.
     if log::set_logger(&Lines).is_ok() {
         log::set_max_level(level);
     }

@@ -1,7 +1,7 @@
 //! The program `traceloom-cluster`: Traceloom's SQL on many machines.
 //!
-//! Apache DataFusion Ballista distributes the work. This crate gives it the codecs of `traceloom-query`, settings under
-//! which a lost executor costs seconds, and a program to start.
+//! Apache DataFusion Ballista distributes the work. This crate adds the codecs of `traceloom-query`, settings with
+//! which a lost executor costs only seconds, and the program.
 
 #![forbid(unsafe_code)]
 
@@ -23,13 +23,13 @@ use crate::args::{Arguments, Command};
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    // A client gives an answer or one sentence: the engine would say the same before it, in many words.
+    // A client prints a result or one sentence; the engine would print the same error before it, at length.
     if arguments.verbose > 0 || !matches!(arguments.command, Command::Query(_)) {
         log::start(arguments.verbose);
     }
     match run(&arguments.command) {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,
-        // Without an error on standard error, so that a caller can distinguish both.
+        // Without an error on standard error, so that a caller can distinguish the two.
         Ok(Outcome::DataMissing) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("error: {error}");
@@ -42,7 +42,7 @@ fn main() -> ExitCode {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Outcome {
     Fine,
-    /// The answer is incomplete, because a trace is damaged.
+    /// The result is incomplete, because a trace is damaged.
     DataMissing,
 }
 
@@ -56,18 +56,18 @@ fn run(command: &Command) -> Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Serves until the process is told to end.
+/// Serves until the process is asked to end.
 fn serve(with_parent: bool, service: impl Future<Output = ballista_core::error::Result<()>>) -> Result<()> {
     if with_parent {
         thread::spawn(end_with_parent);
     }
     let mut builder = tokio::runtime::Builder::new_multi_thread();
-    // Plans call themselves as deep as the query is.
+    // Recursion over plans is as deep as the query.
     builder.enable_all().thread_stack_size(engine::STACK_BYTES);
     builder.build()?.block_on(service).map_err(|error| Error::from(std::io::Error::other(error.to_string())))
 }
 
-/// Ends this process when the pipe that the parent holds is closed, however the parent ended.
+/// Ends this process when the parent ends in any way, which closes the pipe to standard input.
 #[expect(clippy::disallowed_methods, reason = "the service runs until it is stopped, and leaves nothing half written")]
 fn end_with_parent() {
     let mut byte = [0];

@@ -1,7 +1,7 @@
 //! Problems of the traces that executors read.
 //!
-//! Executors count them in the metrics of their scans, which the scheduler keeps for each job: the client asks for them after
-//! the query, so that no trace is read twice.
+//! Executors count them in the metrics of their scans, which the scheduler keeps for each job. The client fetches them
+//! after the query, so no trace is read twice.
 
 use std::collections::BTreeSet;
 
@@ -34,7 +34,7 @@ pub(crate) fn report(scheduler: &str, sent: &Sent) -> Result<Outcome> {
                 }
                 print(&trace, &mut told);
             }),
-            // An attempt that was lost has no metrics; the last one answered.
+            // A lost attempt has no metrics; the last one succeeded.
             Err(_) if number + 1 < jobs.len() => {}
             Err(reason) => eprintln!("warning: the scheduler does not list the problems of the traces: {reason}"),
         }

@@ -8,13 +8,13 @@ use datafusion::prelude::SessionConfig;
 
 use crate::{args, engine};
 
-/// An executor that is silent for so long is lost; its heart beats every [`crate::executor::HEARTBEAT_SECONDS`].
+/// An executor without a heartbeat for this long is lost; it sends one every [`crate::executor::HEARTBEAT_SECONDS`].
 const EXECUTOR_TIMEOUT_SECONDS: u64 = 12;
 
 /// How often the scheduler looks for lost executors.
 const CHECK_SECONDS: u64 = 2;
 
-/// Queries wait so long for an executor if there is none.
+/// How long queries wait for an executor if there is none.
 const NO_EXECUTORS_SECONDS: u64 = 60;
 
 pub(crate) async fn run(arguments: &args::Scheduler) -> Result<()> {

@@ -1,6 +1,6 @@
-//! Plans that travel as bytes and are run by another process give what the embedded engine gives.
+//! Plans that are sent as bytes and run by another process return the same rows as the embedded engine.
 //!
-//! The other process is another session here, one without tables: all it knows came with the plan.
+//! The other process is a separate session here, without tables: everything it needs is in the plan.
 
 mod support;
 
@@ -23,7 +23,7 @@ use traceloom_testkit::fixture;
 
 use crate::support::{SAMPLE, answer, examples};
 
-/// Sends every plan through bytes, twice: the logical plan to one stranger, its physical plan to another.
+/// Sends every plan through bytes, twice: the logical plan to one session, its physical plan to another.
 #[derive(Debug)]
 struct Travelling;
 

@@ -3,7 +3,7 @@
 use traceloom_core::Result;
 use traceloom_query::{Ask, Cells};
 
-/// Hands over the cells of each row; NULL is an empty text.
+/// Passes the cells of each row to `take`; NULL is an empty text.
 pub fn each_row(fleet: &dyn Ask, sql: &str, mut take: impl FnMut(Vec<String>)) -> Result<()> {
     let mut answer = fleet.ask(sql)?;
     let cells = Cells::new(answer.schema());
@@ -13,7 +13,7 @@ pub fn each_row(fleet: &dyn Ask, sql: &str, mut take: impl FnMut(Vec<String>)) -
     Ok(())
 }
 
-/// A text as SQL writes it.
+/// A text as a SQL literal.
 pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }

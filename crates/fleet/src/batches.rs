@@ -1,4 +1,4 @@
-//! The tables of one trace on their way into files.
+//! The tables of one trace, ready to be written.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -11,7 +11,7 @@ use traceloom_query::{
 
 use crate::{Tags, read::FileFacts, rows};
 
-/// What a store gets of one file.
+/// The rows that one file adds to a store.
 pub(crate) struct TraceTables {
     pub(crate) id: u64,
     pub(crate) tags: Tags,
@@ -19,18 +19,18 @@ pub(crate) struct TraceTables {
     pub(crate) is_damaged: bool,
     /// Whether data is missing.
     pub(crate) is_incomplete: bool,
-    /// What it holds in memory.
+    /// Bytes in memory.
     pub(crate) bytes: usize,
-    /// The folder of its temporary files, if a part of it waits in them.
+    /// The folder of its temporary files, if some rows are in them.
     pub(crate) spilled: Option<PathBuf>,
     tables: BTreeMap<FleetTable, BoxedBatches>,
 }
 
-/// What a row costs besides the bytes of its columns.
+/// Memory for a small batch besides the bytes of its columns.
 const SMALL: usize = 4096;
 
 impl TraceTables {
-    /// Without rows.
+    /// Tables without rows.
     pub(crate) fn new(id: u64, tags: Tags, file: FileFacts) -> Self {
         let tables = BTreeMap::new();
         Self { id, tags, file, is_damaged: false, is_incomplete: false, bytes: SMALL, spilled: None, tables }
@@ -56,13 +56,13 @@ impl TraceTables {
         }
     }
 
-    /// Makes it a file that cannot be read.
+    /// Marks the file as one that cannot be read.
     pub(crate) fn quarantine(&mut self, finding: &str) -> Result<()> {
         self.add(FleetTable::Quarantine, rows::quarantined(self.id, &self.file, finding)?);
         Ok(())
     }
 
-    /// The rows of a table, once.
+    /// Takes the rows of a table.
     pub(crate) fn rows_of(&mut self, table: FleetTable) -> Option<BoxedBatches> {
         self.tables.remove(&table)
     }

@@ -1,4 +1,4 @@
-//! Files on their way into the store.
+//! Writes the files of a commit.
 
 use std::{
     collections::BTreeMap,
@@ -14,7 +14,7 @@ use traceloom_query::{
 
 use crate::batches::TraceTables;
 
-/// A file that is to be written: sorted streams of rows, one after the other.
+/// A file to write: sorted streams of rows, one after the other.
 pub(crate) struct Job {
     pub(crate) table: FleetTable,
     /// Its name in the store.
@@ -22,7 +22,7 @@ pub(crate) struct Job {
     pub(crate) streams: Vec<BoxedBatches>,
 }
 
-/// The files that hold these traces, one for each table and partition.
+/// The files for these traces, one per table and partition.
 pub(crate) fn jobs(manifest: &Manifest, traces: Vec<TraceTables>) -> Vec<Job> {
     let mut by_partition: BTreeMap<String, Vec<TraceTables>> = BTreeMap::new();
     for trace in traces {
@@ -43,7 +43,7 @@ pub(crate) fn jobs(manifest: &Manifest, traces: Vec<TraceTables>) -> Vec<Job> {
     jobs
 }
 
-/// Writes files, several at a time; they are on the disk when this returns.
+/// Writes files, several at a time; they are on disk when this returns.
 pub(crate) fn write(writing: &Writing, jobs: Vec<Job>, threads: usize) -> Result<Vec<FleetFile>> {
     let (jobs, files) = (Mutex::new(jobs), Mutex::new(Vec::new()));
     let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).pop();

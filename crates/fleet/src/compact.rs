@@ -1,4 +1,4 @@
-//! Many small files as one.
+//! Merges small files.
 
 use std::{
     collections::BTreeMap,
@@ -13,16 +13,16 @@ use traceloom_query::{
 
 use crate::commit::{self, Job};
 
-/// Files of one table and partition that are left alone, unless all are to be merged.
+/// Max number of files per table and partition before they are merged automatically.
 const MAX_FILES: usize = 16;
 
 /// A file of this size is large enough.
 const LARGE_BYTES: u64 = 128 << 20;
 
-/// Files that are written at a time, before what they replace is removed.
+/// Files that are written per commit, before the files that they replace are removed.
 const AT_A_TIME: usize = 256;
 
-/// Merges the small files of each table and partition of a store; gives how many files went.
+/// Merges the small files of each table and partition of a store; returns how many files were removed.
 pub fn compact(store: &Path) -> Result<usize> {
     let (writing, manifest) = Writing::begin(store)?;
     let none = || Error::usage("not a fleet store").in_file(store);
@@ -30,7 +30,7 @@ pub fn compact(store: &Path) -> Result<usize> {
     merge(&writing, store, &mut manifest, 2)
 }
 
-/// The same where it has become necessary.
+/// Merges the small files of tables and partitions that have too many.
 pub(crate) fn compact_if_needed(writing: &Writing, store: &Path, manifest: &mut Manifest) -> Result<usize> {
     merge(writing, store, manifest, MAX_FILES)
 }
@@ -53,7 +53,7 @@ fn merge(writing: &Writing, store: &Path, manifest: &mut Manifest, least: usize)
             jobs.push(Job { table: *table, name: manifest.file_name(*table, partition), streams });
             next.files.retain(|file| !files.contains(file));
         }
-        // One at a time: each holds a batch of every file that it merges.
+        // One at a time, because each holds a batch of every file that it merges.
         next.files.extend(commit::write(writing, jobs, 1)?);
         next.next_run += 1;
         writing.commit(&next)?;

@@ -17,7 +17,8 @@ pub(crate) struct Found {
     pub(crate) tags: Tags,
 }
 
-/// Files, and those of folders at any depth, in order of their names; without hidden ones, and without those of the store.
+/// Files, including those in folders at any depth, sorted by name, without hidden files and without the store's own
+/// files.
 pub(crate) fn find(sources: &[PathBuf], store: &Path) -> Result<Vec<(PathBuf, u64)>> {
     let store = fs::canonicalize(store).ok();
     let mut found = Vec::new();
@@ -40,7 +41,7 @@ fn walk(path: &Path, store: Option<&Path>, found: &mut Vec<(PathBuf, u64)>) -> R
     let mut entries = fs::read_dir(path).map_err(in_path)?.collect::<Result<Vec<_>, _>>().map_err(in_path)?;
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
-        // A link may lead round in a circle, and a file that is linked is found where it is.
+        // A link may lead in a circle, and a linked file is found at its own path.
         let is_link = entry.file_type().map_err(in_path)?.is_symlink();
         if !is_link && !entry.file_name().to_string_lossy().starts_with('.') {
             walk(&entry.path(), store, found)?;
@@ -49,7 +50,7 @@ fn walk(path: &Path, store: Option<&Path>, found: &mut Vec<(PathBuf, u64)>) -> R
     Ok(())
 }
 
-/// Gives each file its tags; tells how many files the template does not match.
+/// Adds tags to each file; returns the number of files that the template does not match.
 pub(crate) fn tagged(files: Vec<(PathBuf, u64)>, template: Option<&Template>, tags: &Tags) -> (Vec<Found>, usize) {
     let all = files.len();
     let tagged = files.into_iter().filter_map(|(path, bytes)| {

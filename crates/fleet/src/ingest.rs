@@ -1,4 +1,4 @@
-//! Traces into the store of a fleet.
+//! Adds traces to a fleet store.
 
 use std::{
     collections::VecDeque,
@@ -22,16 +22,16 @@ use crate::{
     template::check_column,
 };
 
-/// How to ingest.
+/// Options of an ingest.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The format of all traces, if it should not be detected.
+    /// The format of all traces (default: detect).
     pub from: Option<String>,
-    /// Where values of partition columns are in the paths; files that it does not match are left out.
+    /// Takes values of partition columns from paths; files that do not match are skipped.
     pub template: Option<Template>,
     /// Values of partition columns for all files.
     pub tags: Tags,
-    /// Files that are read at a time.
+    /// Files that are read in parallel.
     pub threads: usize,
     /// Rows held in memory, in bytes.
     pub memory_bytes: usize,
@@ -44,16 +44,16 @@ impl Default for Options {
     }
 }
 
-/// How far the work is.
+/// Progress of an ingest.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Step {
-    /// Files that were read, and all of them.
+    /// Files read so far, and all files.
     pub files: [usize; 2],
-    /// Their bytes, and all bytes.
+    /// Bytes read so far, and all bytes.
     pub bytes: [u64; 2],
 }
 
-/// What became of the files.
+/// The outcome of an ingest.
 #[derive(Debug, Default)]
 pub struct Report {
     /// Traces that are new in the store.
@@ -62,7 +62,7 @@ pub struct Report {
     pub damaged: usize,
     /// Of these, traces with missing data.
     pub incomplete: usize,
-    /// Files whose content was there.
+    /// Files whose content was already in the store.
     pub known: usize,
     /// Files that the template does not match.
     pub unmatched: usize,
@@ -74,23 +74,23 @@ pub struct Report {
     pub rows: u64,
     /// Bytes of the files added.
     pub bytes: u64,
-    /// Files that were merged away.
+    /// Files that were removed by merging.
     pub compacted: usize,
 }
 
 /// A file that cannot be read as a trace.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Quarantined {
-    /// Where it is.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Why.
+    /// Why it cannot be read.
     pub finding: String,
 }
 
-/// Adds files, and those of folders, to the store of a fleet, which is made if it is not there.
+/// Adds files and the files of folders to a fleet store, which is created if needed.
 ///
-/// Content that the store has is skipped, so that the same call can be made again after it was killed: the store is then
-/// what it would have been.
+/// Content that is already in the store is skipped. So a killed ingest can be repeated, and the store is then the same
+/// as without the kill.
 pub fn ingest(sources: &[PathBuf], store: &Path, options: &Options, progress: &mut dyn FnMut(Step)) -> Result<Report> {
     options.tags.keys().try_for_each(|column| check_column(column))?;
     let found = files::find(sources, store)?;
@@ -130,7 +130,7 @@ pub fn ingest(sources: &[PathBuf], store: &Path, options: &Options, progress: &m
     Ok(work.report)
 }
 
-/// The manifest of the store, or that of a new one; the columns of a store stay what they are.
+/// The manifest of the store, or of a new store; the columns of an existing store do not change.
 fn manifest_for(writing: &Writing, manifest: Option<Manifest>, options: &Options) -> Result<Manifest> {
     let of_template = options.template.iter().flat_map(Template::columns);
     let mut columns = of_template.chain(options.tags.keys().map(String::as_str));
@@ -148,7 +148,7 @@ fn manifest_for(writing: &Writing, manifest: Option<Manifest>, options: &Options
     }
 }
 
-/// What a store has, from its own tables.
+/// The contents of a store, read from its tables.
 fn known(store: &Path, manifest: &Manifest) -> Result<Known> {
     let mut known = Known::default();
     for table in [FleetTable::Ingested, FleetTable::Quarantine] {
@@ -172,7 +172,7 @@ fn known(store: &Path, manifest: &Manifest) -> Result<Known> {
     Ok(known)
 }
 
-/// The least time between two commits: what a kill can cost.
+/// Minimum time between two commits, which is about what a kill can lose.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// The state of the thread that collects the results.
@@ -202,7 +202,7 @@ impl Work<'_> {
                     self.push(*tables)?;
                 }
                 Claim::Known => self.report.known += 1,
-                // Another trace with the same id came in meanwhile: this one is read again, under another id.
+                // Another trace with the same id was added in the meantime, so this one is read again with another id.
                 Claim::Clash => {
                     let spilled = tables.spilled.clone();
                     drop(tables);
@@ -226,7 +226,7 @@ impl Work<'_> {
     fn push(&mut self, tables: TraceTables) -> Result<()> {
         self.pending_bytes += tables.bytes;
         self.pending.push(tables);
-        // The other half belongs to the traces that are being read.
+        // The other half is for the traces that are being read.
         let is_full = self.pending_bytes > self.memory_bytes / 2;
         if is_full || self.committed.elapsed() > self.interval { self.commit() } else { Ok(()) }
     }
@@ -251,7 +251,7 @@ impl Work<'_> {
             .ok_or_else(|| Error::unrecognized("the store has run out of file numbers").in_file(self.store))?;
         self.writing.commit(&next)?;
         (self.manifest, self.pending_bytes, self.committed) = (next, 0, Instant::now());
-        // Many partitions make many files: most of the time is for reading.
+        // With many partitions, a commit writes many files; most of the time should go to reading.
         self.interval = INTERVAL.max(started.elapsed() * 4);
         Ok(())
     }
@@ -261,7 +261,7 @@ fn remove_folder(folder: &Path) -> Result<()> {
     fs::remove_dir_all(folder).map_err(|error| Error::from(error).in_file(folder))
 }
 
-/// Reads files in parallel and hands over what became of them in their order.
+/// Reads files in parallel and passes on the results in order.
 fn in_order(
     found: &[Found],
     reader: &Reader<'_>,
@@ -276,7 +276,7 @@ fn in_order(
             scope.spawn(move || {
                 let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
                 while let Ok((number, answer)) = next() {
-                    // Nobody listens any more if the work failed.
+                    // The receiver is gone if the work failed.
                     drop(answer.send(reader.take(&found[number], number)));
                 }
             });

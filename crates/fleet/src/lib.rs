@@ -1,7 +1,7 @@
-//! The traces of a fleet: many files in one store, and the questions that are asked of it.
+//! Fleet stores: many traces in one store, and queries over all of them.
 //!
-//! [`ingest`] adds traces to the store, which [`traceloom_query::fleet`] describes. [`trend`] and [`regressions`] read the
-//! sums that it keeps of each trace and name, with the statistics of [`traceloom_analysis`].
+//! [`ingest`] adds traces to the store, which [`traceloom_query::fleet`] describes. [`trend`] and [`regressions`] read
+//! its sums per trace and name, with the statistics of [`traceloom_analysis`].
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! One file: what it holds, or why it cannot be read.
+//! Reads one file: its tables, or the reason why it cannot be read.
 
 use std::{
     collections::HashSet,
@@ -22,7 +22,7 @@ use twox_hash::XxHash64;
 
 use crate::{batches::TraceTables, files::Found, rows};
 
-/// What is known of a file before it is read as a trace.
+/// Facts about a file before it is read as a trace.
 #[derive(Clone, Debug)]
 pub(crate) struct FileFacts {
     pub(crate) path: PathBuf,
@@ -33,56 +33,56 @@ pub(crate) struct FileFacts {
 }
 
 impl FileFacts {
-    /// An id of the whole content.
+    /// An id computed from the whole content.
     fn id(&self) -> u64 {
         self.hash.get(..16).and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or(0)
     }
 }
 
-/// What became of a file.
+/// The outcome of reading a file.
 pub(crate) enum Taken {
     /// It cannot be read as a trace, for this reason.
     Broken { tables: Box<TraceTables>, finding: String },
-    /// The system refused it; it may be better next time.
+    /// An I/O error, which may be gone next time.
     Failed(Error),
-    /// Its content is in the store.
+    /// Its content is already in the store.
     Known,
-    /// It is a trace.
+    /// A trace with its tables.
     Trace(Box<TraceTables>),
 }
 
 /// Whether content that was read is new.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Claim {
-    /// New, and its id is taken.
+    /// New, but another trace has its id.
     Clash,
-    /// New.
+    /// Not in the store yet.
     Fresh,
-    /// It is there.
+    /// Already in the store.
     Known,
 }
 
-/// What the store has.
+/// Contents and ids that are in the store.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     pub(crate) hashes: HashSet<String>,
     pub(crate) ids: HashSet<u64>,
 }
 
-/// How files are read.
+/// Reads files.
 pub(crate) struct Reader<'r> {
     pub(crate) from: Option<&'r str>,
-    /// For tables that are too large for memory.
+    /// Folder for tables that are too large for memory.
     pub(crate) runs: &'r Path,
     pub(crate) memory_bytes: usize,
     pub(crate) known: &'r RwLock<Known>,
 }
 
 impl Reader<'_> {
-    /// Reads a file as far as it can be read; its number names its temporary files.
+    /// Reads as much of a file as possible; its number is part of the names of its temporary files.
     pub(crate) fn take(&self, found: &Found, number: usize) -> Taken {
         let mut options = traceloom_mapping::Options::default();
-        // Files are read side by side already.
+        // Files are already read in parallel.
         options.read.limits.threads = 1;
         let opened = Source::open(&found.path, &options.read.limits)
             .map(|source| (Trace::new(&found.path, source.clone(), self.from, &options), source));
@@ -100,7 +100,7 @@ impl Reader<'_> {
         if known.hashes.contains(&file.hash) {
             return Taken::Known;
         }
-        // An id is not of the whole content: another trace may have the same.
+        // The id is not computed from the whole content, so another trace may have the same.
         let is_clash = trace.as_ref().is_ok_and(|trace| known.ids.contains(&trace.id));
         drop(known);
         let trace = trace.map(|trace| Trace { id: if is_clash { file.id() } else { trace.id }, ..trace });
@@ -110,7 +110,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Remembers content that is about to be stored; a trace has an id that only it may have.
+    /// Registers content that is about to be stored; the id of a trace must be unique.
     pub(crate) fn claim(&self, tables: &TraceTables, is_trace: bool) -> Claim {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if known.hashes.contains(&tables.file.hash) {
@@ -143,7 +143,7 @@ impl Reader<'_> {
     }
 }
 
-/// Trouble with the system is not the fault of the trace.
+/// I/O errors say nothing about the trace.
 fn quarantine(found: &Found, file: FileFacts, error: &Error) -> Taken {
     if let ErrorKind::Io(io) = error.kind()
         && !matches!(io.kind(), std::io::ErrorKind::UnexpectedEof | std::io::ErrorKind::InvalidData)
@@ -155,7 +155,7 @@ fn quarantine(found: &Found, file: FileFacts, error: &Error) -> Taken {
     Taken::Broken { tables: Box::new(TraceTables::new(file.id(), found.tags.clone(), file)), finding }
 }
 
-/// Content that cannot be decompressed to its end is known by the bytes of the file.
+/// Content that cannot be decompressed completely is identified by the raw bytes of the file.
 fn broken_or_failed(found: &Found, source: &Source, error: Error) -> Taken {
     match facts(&found.path, source) {
         Ok(file) => quarantine(found, file, &error),
@@ -163,7 +163,7 @@ fn broken_or_failed(found: &Found, source: &Source, error: Error) -> Taken {
     }
 }
 
-/// What `content_hash` of a store holds for a content, decompressed.
+/// The `content_hash` of decompressed content.
 pub fn content_hash(content: &Source) -> Result<String> {
     Ok(facts(Path::new(""), content)?.hash)
 }

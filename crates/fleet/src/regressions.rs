@@ -1,4 +1,4 @@
-//! What got slower from one build to another.
+//! Finds names that got slower from one build to another.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ fn of_build(fleet: &dyn Ask, build: &str) -> Result<Vec<Vec<NameFigures>>> {
     Ok(runs.into_values().collect())
 }
 
-/// Builds that are named in a message.
+/// Max number of builds to list in a message.
 const NAMED: usize = 10;
 
 fn unknown_build(fleet: &dyn Ask, build: &str) -> Result<Error> {

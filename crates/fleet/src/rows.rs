@@ -1,4 +1,4 @@
-//! The rows of the tables that only a fleet has.
+//! The rows of the tables that only fleet stores have.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(crate) fn ingested(trace_id: u64, file: &FileFacts, errors: u64, warnings: u
     batch(FleetTable::Ingested, of_file(trace_id, file).into_iter().chain(verdict).collect())
 }
 
-/// What is known of every file, read or not.
+/// The columns of every file, readable or not.
 fn of_file(trace_id: u64, file: &FileFacts) -> [ArrayRef; 5] {
     [
         Arc::new(UInt64Array::from(vec![trace_id])),

@@ -1,4 +1,4 @@
-//! What the path of a trace says about it.
+//! Takes values of partition columns from the path of a trace.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -17,7 +17,7 @@ pub struct Template {
 }
 
 impl Template {
-    /// Reads a template; it has to match the end of a path, from the start of a name on.
+    /// Parses a template, which matches the end of a path from the start of a path component on.
     pub fn parse(text: &str) -> Result<Self> {
         let wrong = |why: &str| Error::usage(format!("invalid template `{text}`: {why}"));
         let (mut pattern, mut columns, mut rest) = ("(?:^|/)".to_owned(), Vec::new(), text);
@@ -45,7 +45,7 @@ impl Template {
         Ok(Self { pattern, columns })
     }
 
-    /// The columns that it gives values of.
+    /// The columns in the template.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().map(String::as_str)
     }
@@ -70,7 +70,7 @@ pub(crate) fn day(text: &str) -> String {
     if is_short { format!("{}-{}-{}", &text[..4], &text[4..6], &text[6..]) } else { text.to_owned() }
 }
 
-/// A partition column is a plain name that no table has already.
+/// Checks the name of a partition column: a plain name that is not a column of any table.
 pub(crate) fn check_column(name: &str) -> Result<()> {
     let is_plain = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
     if !is_plain || !name.starts_with(|first: char| first.is_ascii_lowercase()) {

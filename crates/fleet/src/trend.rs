@@ -1,4 +1,4 @@
-//! How long names take from day to day and from build to build, and where that changed.
+//! How the times of names change from day to day and from build to build.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use traceloom_query::Ask;
 
 use crate::answers::{each_row, number, quoted, text};
 
-/// What is asked.
+/// Options of a trend.
 #[derive(Clone, Debug, Default)]
 pub struct TrendOptions {
-    /// One name; all of them if none is named.
+    /// One name (default: all).
     pub name: Option<String>,
-    /// The figure of each trace in which changes are searched for.
+    /// The figure of each trace that is checked for changes.
     pub metric: Metric,
-    /// When a change counts.
+    /// Which changes count.
     pub changes: trend::Options,
 }
 
@@ -38,7 +38,7 @@ impl Metric {
     fn sql(self) -> &'static str {
         match self {
             Self::Mean => "cast(total_ns as double) / nullif(calls, 0)",
-            // Sums have no distribution: their mean is the best that there is.
+            // Sums have no distribution, so the mean is the best available figure.
             Self::P50 => "coalesce(p50_ns, cast(total_ns as double) / nullif(calls, 0))",
             Self::P95 => "coalesce(p95_ns, cast(total_ns as double) / nullif(calls, 0))",
             Self::P99 => "coalesce(p99_ns, cast(total_ns as double) / nullif(calls, 0))",
@@ -51,20 +51,20 @@ impl Metric {
 pub struct Trend {
     /// Points of the history: day and build, in order of their first trace.
     pub points: Vec<[String; 2]>,
-    /// Names: the one that was asked for, or those that changed, the largest change first.
+    /// The requested name, or the names that changed, largest change first.
     pub names: Vec<NameTrend>,
-    /// Names that were looked at.
+    /// Number of names that were checked.
     pub looked_at: usize,
 }
 
 /// The history of a name.
 #[derive(Clone, Debug)]
 pub struct NameTrend {
-    /// The name.
+    /// The name of the spans.
     pub name: String,
     /// Its figures at each point where it was called.
     pub points: Vec<Point>,
-    /// Where it changed: indices of [`Trend::points`].
+    /// Its changes, as indices into [`Trend::points`].
     pub changes: Vec<Change>,
 }
 
@@ -73,19 +73,19 @@ pub struct NameTrend {
 pub struct Point {
     /// The index in [`Trend::points`].
     pub at: usize,
-    /// Traces that have it.
+    /// Number of traces with this name.
     pub traces: usize,
-    /// Calls in all of them.
+    /// Calls in all these traces.
     pub calls: u64,
-    /// Median, 95th and 99th percentile of all calls, within 0.8 %; none if the traces have sums only.
+    /// Median, 95th and 99th percentile of all calls, within 0.8 %; none if the traces have only sums.
     pub quantiles_ns: Option<[f64; 3]>,
     /// Mean of the figures of the traces.
     pub value_ns: f64,
-    /// The true mean is within this of it, in 95 of 100 cases; none with a single trace.
+    /// Half the width of the 95 % confidence interval of the mean; none with a single trace.
     pub noise_ns: Option<f64>,
 }
 
-/// Asks the store of a fleet for the history of a name, or for the names that changed.
+/// Queries a fleet store for the history of a name, or for the names that changed.
 pub fn trend(fleet: &dyn Ask, options: &TrendOptions) -> Result<Trend> {
     let points = points(fleet)?;
     let values = values(fleet, &points, options)?;
@@ -121,7 +121,7 @@ fn points(fleet: &dyn Ask) -> Result<Vec<[String; 2]>> {
     Ok(points)
 }
 
-/// Of each name the figures of its traces at each point.
+/// The figures of the traces of each name at each point.
 fn values(fleet: &dyn Ask, points: &[[String; 2]], options: &TrendOptions) -> Result<BTreeMap<String, Vec<Vec<f64>>>> {
     let wanted = options.name.as_ref().map(|name| format!("where name = {}", quoted(name))).unwrap_or_default();
     let sql = format!("select name, day, build, {} from sums {wanted}", options.metric.sql());
@@ -134,7 +134,7 @@ fn values(fleet: &dyn Ask, points: &[[String; 2]], options: &TrendOptions) -> Re
             history[*point].push(value);
         }
     })?;
-    // The order of rows is not that of their traces.
+    // The rows come in any order.
     values.values_mut().flatten().for_each(|runs| runs.sort_by(f64::total_cmp));
     Ok(values)
 }
@@ -168,7 +168,7 @@ fn add_quantiles(fleet: &dyn Ask, points: &[[String; 2]], names: &mut [NameTrend
 }
 
 impl Trend {
-    /// As it is written for programs.
+    /// The trend as JSON.
     pub fn to_json(&self) -> Json {
         let point = |at: usize| self.points.get(at).map(|[day, build]| json!({"day": day, "build": build}));
         let of_point = |one: &Point| {

@@ -1,7 +1,7 @@
-//! An ingest that is killed again and again leaves the store of one that was not.
+//! An ingest that is killed again and again leaves the same store as one that is not.
 //!
-//! The process that is killed is this test program. It commits after every trace, and is killed when its files show that it
-//! writes, commits or merges.
+//! The process that is killed is this test program. It commits after every trace, and is killed when its files show
+//! that it is writing, committing or merging.
 
 use std::{
     env, fs,
@@ -23,7 +23,7 @@ const TRACES: u64 = 90;
 const KILLS_WHILE_INGESTING: u64 = 15;
 const KILLS_WHILE_MERGING: u64 = 5;
 
-/// What a child does, and to which store.
+/// The task of a child process, and its store.
 const TASK: &str = "TRACELOOM_TEST_TASK";
 const STORE: &str = "TRACELOOM_TEST_STORE";
 
@@ -57,7 +57,7 @@ fn add(store: &Path, memory_bytes: usize) -> Result<Report> {
 fn child() {
     let Some(store) = env::var_os(STORE).map(PathBuf::from) else { return };
     if env::var(TASK).is_ok_and(|task| task == "ingest") {
-        // Without memory every trace is a commit, and waits in temporary files.
+        // Without memory, every trace is committed separately and waits in temporary files.
         add(&store, 1).expect("it can be written");
     } else {
         compact(&store).expect("it can be written");
@@ -70,12 +70,12 @@ fn start(store: &Path, task: &str) -> Child {
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts")
 }
 
-/// When a child is killed: the files that it has made say it.
+/// When to kill a child, as seen from its files.
 #[derive(Clone, Copy, Debug)]
 enum Moment {
-    /// The new manifest is there, and files are on their way.
+    /// The new manifest exists, and files are being moved.
     Committing,
-    /// So many new files are there.
+    /// This many new files exist.
     Writing(usize),
 }
 
@@ -94,7 +94,8 @@ fn count_files(folder: &Path) -> usize {
     entries.map(|entry| if entry.path().is_dir() { count_files(&entry.path()) } else { 1 }).sum()
 }
 
-/// Kills a child at a moment after so many commits; says whether it was in the middle of one. None if the child ended before.
+/// Kills a child at a moment after this many commits; returns whether it was in the middle of one, or `None` if the
+/// child ended first.
 fn kill(task: &str, store: &Path, commits: u32, moment: Moment) -> Option<bool> {
     let (end, first) = (Instant::now() + Duration::from_secs(60), next_run(store));
     let mut child = start(store, task);
@@ -103,7 +104,7 @@ fn kill(task: &str, store: &Path, commits: u32, moment: Moment) -> Option<bool> 
             return None;
         }
         assert!(Instant::now() < end, "{moment:?} does not come");
-        // No longer than a commit takes.
+        // Shorter than a commit.
         thread::sleep(Duration::from_micros(50));
     }
     child.kill().expect("a child");
@@ -164,13 +165,13 @@ fn a_killed_ingest_ends_as_one_that_was_not() {
         let was_in_commit = kill("ingest", &killed, commits, moment(round, 6));
         in_commit += usize::from(was_in_commit.expect("most traces are still to come"));
     }
-    // Opened, so that a commit that was interrupted is finished before files are copied.
+    // Opening the store completes an interrupted commit before files are copied.
     let expected = contents(&killed);
     let mut kills = 0;
     for round in 0..4 * KILLS_WHILE_MERGING {
         let merged = folder.path().join(format!("merged{round}"));
         copy(&killed, &merged);
-        // Merging takes a moment only, and may be over before anybody looks.
+        // Merging takes only a moment, and may be over before the first check.
         let Some(was_in_commit) = kill("merge", &merged, 0, moment(round, 8)) else { continue };
         (kills, in_commit) = (kills + 1, in_commit + usize::from(was_in_commit));
         assert!(contents(&merged) == expected, "the rows differ after a kill while files were merged");

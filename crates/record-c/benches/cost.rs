@@ -1,5 +1,4 @@
-//! Compares the CPU time of a call in C with the same call in Rust, measured alternately: `cargo bench -p
-//! traceloom-record-c`.
+//! Compares the CPU time of a call in C and in Rust, measured alternately: `cargo bench -p traceloom-record-c`.
 
 use std::{collections::BTreeMap, env, error::Error, path::Path, process::Command};
 

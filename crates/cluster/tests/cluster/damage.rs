@@ -1,4 +1,4 @@
-//! Damaged traces: the answer is there, and says what is missing.
+//! Damaged traces: the query returns a result and reports missing data.
 
 use std::{fs, path::Path, process::Command};
 
@@ -21,7 +21,7 @@ fn ask(cluster: Option<&Cluster>, folder: &Path, arguments: &[&str]) -> (Option<
     let output = command.output().expect("the program starts");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let mut messages: Vec<String> = text(&output.stderr).lines().map(str::to_owned).collect();
-    // Traces are read side by side.
+    // Traces are read in parallel.
     messages.sort();
     (output.status.code(), text(&output.stdout), messages.join("\n"))
 }

@@ -56,7 +56,7 @@ fn a_fleet_gives_the_same_rows_and_the_same_verdicts() {
     let url = format!("s3://{BUCKET}/fleet/");
     let of_page = queries("docs/fleet.md");
     assert!(of_page.len() >= 3, "{of_page:?}");
-    // The last digit of a sum of floats is open.
+    // The last digit of a sum of floats may differ.
     let of_page =
         of_page.iter().map(|sql| unlimited(sql).replace("slowdown from", "round(slowdown, 6) as slowdown from"));
     for sql in FLEET_QUERIES.iter().map(|sql| (*sql).to_owned()).chain(of_page) {

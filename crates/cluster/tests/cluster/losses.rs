@@ -1,4 +1,4 @@
-//! Processes that are killed.
+//! Killed executors and schedulers.
 
 use std::{
     io::{BufRead, BufReader},
@@ -15,7 +15,7 @@ use crate::{
     support::{self, Cluster, SAMPLE, answer, corpus::Corpus, embedded, file_url, finish},
 };
 
-/// Executors that are killed, one after the other.
+/// Number of executors to kill, one after the other.
 const KILLS: usize = 20;
 
 #[test]
@@ -26,7 +26,7 @@ fn a_killed_executor_changes_no_answer() {
     let mut cluster = Cluster::start(2);
     let started = Instant::now();
     assert!(cluster.ask(&inputs, BY_NAME) == expected, "without a kill");
-    // Any moment of the query, from the first trace that the client looks at to the last row.
+    // Any moment of the query, from the first trace that the client opens to the last row.
     let undisturbed = started.elapsed();
     let mut late = 0;
     for round in 0..KILLS {

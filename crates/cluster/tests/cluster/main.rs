@@ -1,5 +1,5 @@
-//! A scheduler and executors as processes give the rows of the embedded engine: from files and from an object store, also
-//! when an executor is killed.
+//! A scheduler and executors as processes return the same rows as the embedded engine: from files and from an object
+//! store, also when an executor is killed.
 
 mod damage;
 mod fleet;
@@ -48,7 +48,7 @@ fn every_query_gives_the_same_rows_from_files_and_from_an_object_store() {
     }
 }
 
-/// The first line that differs: whole answers are too long to look at.
+/// The first line that differs, because whole results are too long to print.
 fn difference(rows: &Result<Vec<String>, String>, expected: &[String]) -> String {
     match rows {
         Err(error) => error.clone(),
@@ -71,7 +71,7 @@ fn every_example_gives_the_same_rows() {
     }
 }
 
-/// The program `traceloom`, which is of another package.
+/// The program `traceloom`, which another package builds.
 fn traceloom() -> OsString {
     std::env::var_os("TRACELOOM_PROGRAM").expect("set by `cargo xtask test --cluster`")
 }

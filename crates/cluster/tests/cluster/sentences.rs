@@ -27,7 +27,7 @@ fn a_trace_that_cannot_be_read_is_one_sentence() {
     let sql = "select count(*) from spans";
     let error = cluster.ask(&[file_url(&broken)], sql).expect_err("it is not a trace");
     assert!(is_sentence_about(&error, broken.to_str().expect("text")), "{error}");
-    // In a folder it is left out, which is reported, and the rest of the answer is there.
+    // In a folder it is skipped and reported, and the result has the rows of the other files.
     fs::copy(fixture(SAMPLE), folder.path().join("good.prof")).expect("the folder is ours");
     let folder = vec![folder.path().to_owned()];
     assert_eq!(cluster.ask(&folder, sql), embedded(&folder, sql));

@@ -1,4 +1,4 @@
-//! The traces that the embedded engine and the cluster are asked about.
+//! The traces that the embedded engine and the cluster query.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -22,7 +22,7 @@ const DAMAGED: &str = "select distinct trace_id from findings where severity = '
 /// The bucket, which is a folder of the root of the object store.
 pub const BUCKET: &str = "traces";
 
-/// 240 traces of all formats, damaged ones among them, in the folder `day` of a bucket.
+/// 240 traces of all formats, some of them damaged, in the folder `day` of a bucket.
 pub struct Corpus {
     root: TempDir,
 }
@@ -65,7 +65,7 @@ impl Corpus {
         session
     }
 
-    /// The lines of an answer with the names of local files instead of URLs.
+    /// The lines of a result with the names of local files instead of URLs.
     pub fn localized(&self, lines: Vec<String>) -> Vec<String> {
         let (url, folder) = (format!("s3://{BUCKET}"), self.bucket().display().to_string());
         let mut lines: Vec<String> = lines.into_iter().map(|line| line.replace(&url, &folder)).collect();
@@ -74,7 +74,7 @@ impl Corpus {
     }
 }
 
-/// The same for all tests of a process: to find them takes seconds.
+/// Shared by all tests of a process, because finding them takes seconds.
 static TRACES: LazyLock<Vec<PathBuf>> = LazyLock::new(traces);
 
 /// Files that can be read, in turn from each folder of a format and a tool, and no trace twice.
@@ -100,7 +100,7 @@ fn traces() -> Vec<PathBuf> {
     found
 }
 
-/// Sorts files so that the first ones are of all parts of the folder: similar files have similar names.
+/// Sorts files so that the first ones cover the whole folder, because similar files have similar names.
 fn spread(files: &mut VecDeque<PathBuf>) {
     // A prime that is larger than any folder, so that each file occurs once.
     const STEP: usize = 7919;

@@ -1,4 +1,4 @@
-//! A web server on loopback that knows ranges, and counts what it sends.
+//! A web server on loopback that supports ranges and counts the bytes that it sends.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -30,7 +30,7 @@ impl WebServer {
         thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let (bytes, counts) = (Arc::clone(&bytes), counts.clone());
-                // A client that goes away is not a failure of the server.
+                // A client may disconnect at any time.
                 thread::spawn(move || while serve(&stream, &bytes, query, &counts).is_ok_and(|goes_on| goes_on) {});
             }
         });

@@ -1,6 +1,6 @@
-//! Queries, their answers as lines, and clusters of processes.
+//! Queries, their results as lines, and clusters of processes.
 
-// Each test file uses a part of it.
+// Each test file uses only a part of it.
 #![allow(dead_code, unreachable_pub)]
 
 pub mod corpus;
@@ -65,7 +65,7 @@ pub fn examples(made: &Path) -> Vec<(Vec<PathBuf>, String)> {
     found
 }
 
-/// A query without its limit: which rows it takes is open if several are equal.
+/// A query without its limit, which is ambiguous if several rows are equal.
 pub fn unlimited(sql: &str) -> &str {
     sql.split(" limit ").next().unwrap_or_default()
 }
@@ -76,7 +76,7 @@ pub fn file_url(path: &Path) -> PathBuf {
     PathBuf::from(format!("file://{}{folder}", path.canonicalize().expect("it is there").display()))
 }
 
-/// The head and the rows in order of their text, as the embedded engine or another one of this process gives them.
+/// The header and the sorted rows, from the embedded engine or another one in this process.
 pub fn answer(session: &Session, sql: &str) -> Result<Vec<String>, String> {
     let mut answer = session.ask(sql).map_err(|failure| failure.to_string())?;
     let mut bytes = Vec::new();
@@ -99,7 +99,7 @@ fn sorted(text: &str) -> Vec<String> {
     lines
 }
 
-/// A scheduler and executors as processes, which end with this.
+/// A scheduler and executors as processes, which end when this is dropped.
 pub struct Cluster {
     port: u16,
     /// Variables of the executors and of clients.
@@ -154,7 +154,7 @@ impl Cluster {
         self.executors.push(start(&[&["executor"], &ports[..]].concat(), &self.environment));
     }
 
-    /// Waits until all executors are there.
+    /// Waits until all executors are registered.
     fn wait(&self) {
         let end = Instant::now() + Duration::from_secs(120);
         while !is_ready(self.port) {
@@ -196,10 +196,10 @@ fn scheduler(port: u16, executors: usize, environment: &Environment) -> Child {
     start(&["scheduler", "--port", &port, "--min-executors", &executors], environment)
 }
 
-/// How long a query may take on a machine that does other things as well.
+/// How long a query may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// The answer of a client.
+/// The result of a client.
 pub fn finish(mut client: Child) -> Result<Vec<String>, String> {
     let end = Instant::now() + PATIENCE;
     let (out, err) = (client.stdout.take().expect("a pipe"), client.stderr.take().expect("a pipe"));
@@ -230,14 +230,14 @@ pub fn finish(mut client: Child) -> Result<Vec<String>, String> {
 impl Drop for Cluster {
     fn drop(&mut self) {
         for child in self.executors.iter_mut().chain([&mut self.scheduler]) {
-            // It may have ended by itself.
+            // It may already have ended.
             let _ = child.kill();
             let _ = child.wait();
         }
     }
 }
 
-/// A process that also ends when this one does, because its standard input ends then.
+/// A process that ends with this one, because its standard input is then closed.
 fn start(arguments: &[&str], environment: &[(&'static str, String)]) -> Child {
     let mut command = Command::new(PROGRAM);
     command.args(arguments).arg("--with-parent").envs(environment.iter().cloned());

@@ -32,7 +32,7 @@ impl ObjectStore {
                 let service = service.clone();
                 tokio::spawn(async move {
                     let server = Builder::new(TokioExecutor::new());
-                    // A client that goes away is not a failure of the store.
+                    // A client may disconnect at any time.
                     let _ = server.serve_connection(TokioIo::new(socket), service).await;
                 });
             }
@@ -40,7 +40,7 @@ impl ObjectStore {
         Self { port, _runtime: runtime }
     }
 
-    /// What a process needs to reach it.
+    /// The environment variables with which a process can reach it.
     pub fn environment(&self, secret: &str) -> Vec<(&'static str, String)> {
         vec![
             ("AWS_ENDPOINT", format!("http://127.0.0.1:{}", self.port)),
