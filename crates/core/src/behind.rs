@@ -38,12 +38,12 @@ pub fn write_behind<T>(out: &mut (dyn Write + Send), work: impl FnOnce(&mut dyn 
     }
 }
 
-/// Writes buffers until there are no more, and gives them back.
+/// Writes buffers until there are no more, and returns them for reuse.
 fn write(received: Receiver<Vec<u8>>, empty: &SyncSender<Vec<u8>>, out: &mut (dyn Write + Send)) -> io::Result<()> {
     for mut bytes in received {
         out.write_all(&bytes)?;
         bytes.clear();
-        // There may be enough of them, or nobody may need one.
+        // Ignored if there are enough empty buffers, or nobody needs one.
         let _ = empty.try_send(bytes);
     }
     out.flush()
@@ -88,7 +88,7 @@ mod tests {
 
     use super::*;
 
-    /// An output with room for some bytes.
+    /// An output of limited size.
     struct Disk {
         bytes: Vec<u8>,
         room: usize,

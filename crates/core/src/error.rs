@@ -37,13 +37,13 @@ pub enum ErrorKind {
     Unrecognized(String),
     /// File: in strict mode, the finding that refuses the file.
     Refused(Box<Finding>),
-    /// File: it is valid, but it does not hold what was asked for, or the output cannot hold its contents.
+    /// File: it is valid, but it does not have the requested data, or the output cannot hold its contents.
     Unsupported(String),
     /// Caller: the request makes no sense, whatever the file holds.
     Usage(String),
     /// Us: a mistake in the program, not in the file or the command.
     Internal(String),
-    /// Limit: the file asks for more than [`crate::Limits`] gives.
+    /// Limit: the file needs more than [`crate::Limits`] allows.
     Limit {
         /// What the limit counts.
         what: &'static str,
@@ -72,12 +72,12 @@ impl Error {
         Self::new(ErrorKind::Limit { what, wanted, limit })
     }
 
-    /// The caller asked for something that no file can give.
+    /// The request is wrong for any file.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Usage(message.into()))
     }
 
-    /// The file cannot give what was asked for, or the output cannot hold it.
+    /// The file does not have the requested data, or the output cannot hold it.
     pub fn unsupported(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Unsupported(message.into()))
     }

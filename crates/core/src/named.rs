@@ -75,7 +75,7 @@ macro_rules! named_number {
 ///     pub Flags(u32, ",") {
 ///         /// Its source is stored.
 ///         HAS_SOURCE = 0x1 "source",
-///         /// It stands for something unknown.
+///         /// The file is unknown.
 ///         IS_FAKE = 0x8 "fake",
 ///     }
 /// }

@@ -15,7 +15,7 @@ use crate::Result;
 /// Maximum number of pieces per walk that wait for the caller: enough that neither side waits for every piece.
 const WAITING: usize = 4;
 
-/// A walk's view of the turns: where it hands over its pieces, and which pieces it has to make.
+/// A walk's view of the turns: where it delivers its pieces, and which pieces it has to make.
 pub struct Turns<'t, T> {
     out: Out<'t, T>,
     number: usize,
@@ -55,7 +55,7 @@ impl<T> Turns<'_, T> {
         self.turn % self.walks == self.number
     }
 
-    /// Hands over a piece; returns false if no more are wanted.
+    /// Delivers a piece; returns false if no more are wanted.
     pub fn give(&mut self, piece: T) -> bool {
         match &mut self.out {
             Out::Direct(give) => give(piece),
@@ -63,7 +63,7 @@ impl<T> Turns<'_, T> {
         }
     }
 
-    /// Hands over a piece about the seam between two turns, which a walk that is alone does not make.
+    /// Delivers a piece about the seam between two turns, which a single walk does not make.
     pub fn give_aside(&mut self, piece: T) {
         self.signal(Message::Aside(piece));
     }
@@ -83,7 +83,7 @@ impl<T> Turns<'_, T> {
         self.signal(Message::Alone);
     }
 
-    /// If the caller has left, the message is lost, and the walk notices when it hands over its next piece.
+    /// If the caller has left, the message is lost, and the walk notices when it delivers its next piece.
     fn signal(&self, message: Message<T>) {
         if let Out::Channel(out) = &self.out {
             let _ = out.send(message);
@@ -208,7 +208,7 @@ mod tests {
     const TURN: u32 = 7;
     const LAST: u32 = 100;
 
-    /// Hands over the numbers up to the last; `look` may see each one first.
+    /// Delivers the numbers up to the last; `look` gets each one first.
     fn count(
         turns: &mut Turns<'_, u32>,
         look: impl Fn(u32, &mut Turns<'_, u32>) -> Result<()>,

@@ -10,20 +10,20 @@ use traceloom_model::{Columns, Flow, Halt, Table, TableSink, Tables, Wanted};
 pub(crate) enum Step {
     Batch(Table, RecordBatch),
     Findings(Findings),
-    /// What the rows of the next batch, or of the next turn, take from earlier turns.
+    /// Facts from earlier turns that the rows of the next batch, or of the next turn, depend on.
     Seams(Vec<Seam>),
 }
 
 /// Facts about one seam between turns; only the format knows what they are.
 pub(crate) type Seam = Box<dyn Any + Send>;
 
-/// What all walks need, made once before them.
+/// Data that all walks need, prepared once before them.
 pub(crate) type Prepared = Box<dyn Any + Send + Sync>;
 
-/// Makes what all walks need.
+/// Prepares the data that all walks need.
 pub(crate) type Prepare = fn(&Source, &Options, &Wanted) -> Result<Prepared>;
 
-/// Starts to complete rows that depend on earlier turns.
+/// Creates a [`Join`].
 pub(crate) type StartJoin = fn(&Limits) -> Box<dyn Join>;
 
 /// The rows of a format that several walks over a file may make in turns.
@@ -37,7 +37,7 @@ pub(crate) struct Split {
 }
 
 impl Split {
-    /// What a walk other than the first has to make.
+    /// The rows that a walk other than the first has to make.
     pub(crate) fn share(&self, wanted: &Wanted) -> Wanted {
         self.tables.iter().fold(Wanted::nothing(), |share, table| share.and(*table, wanted.columns(*table)))
     }
@@ -56,7 +56,7 @@ pub(crate) trait Join {
 pub(crate) struct Outlet<'o, 't> {
     wanted: Wanted,
     turns: RefCell<&'o mut Turns<'t, Step>>,
-    /// They go out before the next batch.
+    /// Sent before the next batch.
     seams: RefCell<Vec<Seam>>,
 }
 
@@ -101,10 +101,10 @@ pub(crate) trait Share {
     /// Whether this walk makes the rows of the first turn, and of the tables that are not split.
     fn is_first(&self) -> bool;
 
-    /// How many walks there are.
+    /// Number of walks.
     fn walks(&self) -> usize;
 
-    /// Says what rows of this turn take from earlier turns. It arrives before the batch with the next row.
+    /// Sends facts that rows of this turn need from earlier turns. They arrive before the batch with the next row.
     fn seam(&self, seam: Seam);
 
     /// Leaves the rest to a single walk, because it depends on rows that other walks make.

@@ -127,7 +127,7 @@ pub(crate) struct Input<'a> {
     /// Whether this walk has to find all problems of the file.
     pub(crate) is_checked: bool,
     pub(crate) share: &'a dyn Share,
-    /// What [`Split::prepare`](crate::pipeline::Split) made, if several walks share the rows.
+    /// The result of [`Split::prepare`](crate::pipeline::Split), if several walks share the rows.
     pub(crate) prepared: Option<&'a Prepared>,
 }
 

@@ -259,7 +259,7 @@ mod tests {
         let close = TraceFacts { counter: Some(Counter { hz: 2_010_000_000, start_ticks: 5_000 }), ..other };
         let facts = [at_day(3), close, ticking(5_000, Some(7_000)), ticking(5_000, None)];
         assert_eq!(TraceFacts::may_share_counters(&facts), [1, 2, 3]);
-        // A trace that knows the time of day needs no counter, and a trace that does not is no help to another one.
+        // A trace that knows the time of day needs no counter, and one that does not cannot help another.
         assert_eq!(TraceFacts::may_share_counters(&facts[..2]), [0_usize; 0]);
     }
 

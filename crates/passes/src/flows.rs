@@ -27,7 +27,7 @@ pub struct Link {
     pub to: i64,
     /// The producer's id of the flow.
     pub flow_id: u64,
-    /// What the flow does.
+    /// The step of the flow.
     pub kind: NameId,
 }
 

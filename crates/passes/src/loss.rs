@@ -4,7 +4,7 @@ use arrow_array::{Array, RecordBatch, cast::AsArray, types::Int64Type};
 use traceloom_core::{Loss, Slice};
 use traceloom_model::{Columns, Table};
 
-/// What the rows of a table are called in messages.
+/// The name of the rows of a table in messages.
 pub const fn phrase(table: Table) -> &'static str {
     match table {
         Table::Traces => "facts about the trace",

@@ -1,4 +1,4 @@
-//! Spans in the order of their begin, parents before children, thread by thread.
+//! Spans sorted by start, parents before children, thread by thread.
 //!
 //! [`crate::span_sorter`] turns spans into rows of fixed size and sorts them; this file reads them back.
 
@@ -7,11 +7,11 @@ use traceloom_model::{SpanCategory, Table};
 
 use crate::{LookId, Owner, Roster, ThreadIndex};
 
-/// A loss: the output has no room for spans without an end.
+/// A loss: the output cannot hold spans without an end.
 pub const NEVER_CLOSED: &str = "that spans were never closed";
-/// A loss: the output has calls only.
+/// A loss: the output has only calls.
 pub const FRAMES_AND_RANGES: &str = "frames and ranges of time";
-/// A loss: the output cannot count that far.
+/// A loss: the output cannot represent such times.
 pub const TOO_FAR: &str = "times too far away";
 /// A loss: [`crate::Nest`] has no lane left.
 pub const TOO_MANY_OVERLAP: &str = "ends of spans beyond the limit of overlapping spans";
@@ -19,7 +19,7 @@ pub const TOO_MANY_OVERLAP: &str = "ends of spans beyond the limit of overlappin
 /// Spans of a thread that nest among themselves.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Layer {
-    /// What the thread did: blocks, calls, scopes.
+    /// Blocks, calls, scopes.
     Stack,
     /// Frames.
     Frames,
@@ -51,12 +51,12 @@ impl Layer {
     }
 }
 
-/// A span, at its place in the order.
+/// A span of a [`SpanOrder`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Ordered {
     /// Its thread.
     pub thread: ThreadIndex,
-    /// What it nests with.
+    /// The layer in which it nests.
     pub layer: Layer,
     /// Its `id`, in `spans` or `switches`.
     pub id: i64,
@@ -66,13 +66,13 @@ pub struct Ordered {
     pub target_tid: Option<u64>,
     /// Spans around it.
     pub depth: u32,
-    /// When it began.
+    /// Its start.
     pub ts_ns: i64,
-    /// How long it took; none where it was never closed.
+    /// Its duration; `None` if it was never closed.
     pub dur_ns: Option<i64>,
-    /// When it ended; where it was never closed, the end of the trace.
+    /// Its end; the end of the trace if it was never closed.
     pub end_ns: i64,
-    /// Its name and the like.
+    /// Its name, category, source location and color.
     pub look: LookId,
 }
 
@@ -89,21 +89,21 @@ impl Ordered {
         Owner::new(self.table(), trace, self.id)
     }
 
-    /// Counts something about it as lost.
+    /// Counts a property of the span as lost.
     pub fn lose(&self, what: &'static str, loss: &mut Loss) {
         loss.lose(what, || format!("{} {}", self.table().name(), self.id));
     }
 }
 
 spill_row! {
-    /// As it is sorted and spilled: what is alike in neighbors takes few bytes there.
+    /// A span as sorted and spilled: values that neighbors share take few bytes.
     #[derive(Debug, Eq, PartialEq)]
     pub(crate) struct Row {
         pub(crate) ts_ns: i64,
-        /// [`OPEN`] where it was never closed.
+        /// [`OPEN`] if it was never closed.
         pub(crate) dur_ns: i64,
         pub(crate) id: i64,
-        /// How far the id of the parent is from its own; for a switch, the thread that ran instead.
+        /// The difference between its id and that of its parent; for a switch, the thread that ran instead.
         pub(crate) above: i64,
         pub(crate) thread: u32,
         pub(crate) depth: u32,
@@ -131,7 +131,7 @@ impl Row {
     }
 }
 
-/// Spans in order, as often as they are asked for.
+/// Sorted spans, which can be read any number of times.
 #[derive(Debug)]
 pub struct SpanOrder {
     pub(crate) sorted: Sorted<Row>,
@@ -143,12 +143,12 @@ impl SpanOrder {
         self.sorted.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no spans.
     pub fn is_empty(&self) -> bool {
         self.sorted.is_empty()
     }
 
-    /// Walks thread by thread, layer by layer, by begin.
+    /// Walks thread by thread, layer by layer, in order of start.
     pub fn iter(&self, roster: &Roster) -> Result<SpanIter<'_>> {
         let last = |thread: &crate::Thread| roster.traces[thread.trace].last_ts_ns.unwrap_or(i64::MIN);
         let last_ts_ns = roster.threads().iter().map(last).collect();
@@ -160,7 +160,7 @@ impl SpanOrder {
 #[derive(Debug)]
 pub struct SpanIter<'a> {
     merge: Merge<'a, Row>,
-    /// Rows that are ready; those before `next` are gone, and those before `untied` are in their final order.
+    /// Buffered rows; those before `next` have been returned, and those before `untied` are in their final order.
     rows: Vec<Row>,
     next: usize,
     untied: usize,
@@ -168,13 +168,13 @@ pub struct SpanIter<'a> {
     last_ts_ns: Vec<i64>,
 }
 
-/// Rows taken at once.
+/// Rows that are read at once.
 const BLOCK: usize = 1 << 10;
-/// Spans of one begin that are put in order by their parents; of more, the rest stays in the order of depth.
+/// Max number of spans with the same start that are sorted by their parents; the rest stay sorted by depth.
 const MAX_TIED: usize = 1 << 20;
 
 impl SpanIter<'_> {
-    /// Takes more rows and puts those with the same begin into order; returns false at the end.
+    /// Reads more rows and sorts those with the same start; returns false at the end.
     #[cold]
     fn advance(&mut self) -> Result<bool> {
         let mut is_over = false;
@@ -189,7 +189,8 @@ impl SpanIter<'_> {
         Ok(self.next < self.untied)
     }
 
-    /// Puts rows with the same begin into order and returns the end of the finished rows: of the last ones, more may follow.
+    /// Sorts rows with the same start and returns the end of the finished rows: more rows with the last start may
+    /// follow.
     fn untie_all(&mut self, is_over: bool) -> usize {
         let (mut begin, len) = (0, self.rows.len());
         for tied in self.rows.chunk_by_mut(|one, two| one.place() == two.place()) {
@@ -247,16 +248,16 @@ impl Iterator for SpanIter<'_> {
     }
 }
 
-/// Puts spans that begin at the same time into the order of a walk through the tree.
+/// Sorts spans that start at the same time in pre-order of the tree.
 ///
-/// Depth alone does not do: of two siblings that begin together the first took no time, and its children come
-/// before the second. The rows are in the order of depth and id.
+/// Depth alone is not enough: of two siblings with the same start, the first has no duration, and its children come
+/// before the second. The rows are sorted by depth and id.
 fn untie(rows: &mut [Row]) {
     let is_chain = rows.windows(2).all(|pair| pair[1].parent_id() == Some(pair[0].id));
     if is_chain {
         return;
     }
-    // The place of the parent plus one; none is 0, so that outermost spans come first.
+    // The index of the parent plus one; 0 means none, so that outermost spans come first.
     let parent_of = |row: &Row| {
         let key = (row.depth.checked_sub(1)?, row.parent_id()?);
         rows.binary_search_by_key(&key, |other| (other.depth, other.id)).ok()
@@ -275,7 +276,7 @@ fn untie(rows: &mut [Row]) {
         walked.push(rows[place]);
         waiting.extend(children_of(place + 1));
     }
-    // A parent is always less deep, so there are no circles and nobody is left out.
+    // A parent is always less deep, so there are no cycles and no row is left out.
     debug_assert_eq!(walked.len(), rows.len());
     rows.copy_from_slice(&walked);
 }
@@ -375,7 +376,7 @@ mod tests {
         assert_eq!(spans.iter().map(|span| (span.thread.index(), span.ts_ns)).collect::<Vec<_>>(), [(0, 3), (1, 1)]);
     }
 
-    /// A tree from the depths of a walk, all of whose times are small, so that many are equal.
+    /// A tree from the depths of a walk, with small times, so that many are equal.
     fn tree(steps: &[(u8, u8, u8)]) -> Vec<Brief> {
         let mut spans: Vec<Brief> = Vec::new();
         let mut open: Vec<usize> = Vec::new();
@@ -397,7 +398,7 @@ mod tests {
         spans
     }
 
-    /// The same rows as a file in the order of ends has them, ids included.
+    /// The same rows in the order of a file that is sorted by end, including ids.
     fn by_end(pre_order: &[Brief]) -> Vec<Brief> {
         let mut order: Vec<usize> = Vec::new();
         let mut open: Vec<usize> = Vec::new();
@@ -433,7 +434,7 @@ mod tests {
             let walk: Vec<_> = gathered(&Synthetic::spans(&post_order), &options);
             let shape: Vec<_> = walk.iter().map(|span| (span.depth, span.ts_ns, span.dur_ns)).collect();
             prop_assert_eq!(shape, pre_order.iter().map(|span| (span.2, span.4, span.5)).collect::<Vec<_>>());
-            // Each span stands right below its parent in the walk.
+            // Each span comes directly below its parent in the walk.
             let mut path: Vec<i64> = Vec::new();
             for span in &walk {
                 path.truncate(span.depth as usize);

@@ -1,4 +1,4 @@
-//! What every target works with: the tables, the first walk over them, the times of the output, and the losses.
+//! The state of every target: the tables, the first walk over them, the times of the output, and the losses.
 
 use arrow_array::RecordBatch;
 use traceloom_core::{Arena, Loss, Result};
@@ -23,7 +23,7 @@ pub struct Pass<'a> {
     pub variant: &'static str,
     /// Converts times to those of the output.
     pub timeline: Timeline,
-    /// What the output does not hold.
+    /// Data that the output does not hold.
     pub loss: Loss,
     /// Traces, processes and threads.
     pub roster: Roster,
@@ -77,7 +77,7 @@ impl<'a> Pass<'a> {
         self.options.slice == Default::default()
     }
 
-    /// Counts as lost the processes that carry any information, for outputs that have no room for it.
+    /// Counts as lost the processes that carry any information, for outputs that cannot hold it.
     pub fn lose_processes(&mut self) {
         for process in self.roster.processes.iter().filter(|process| process.pid.is_some() || process.name.is_some()) {
             self.loss.lose("numbers and names of processes", || format!("processes {}", process.id));

@@ -1,4 +1,4 @@
-//! Sorts spans, which a source may give in the order of their ends.
+//! Sorts spans, which a source may deliver in order of their ends.
 
 use arrow_array::{Array, types::ArrowPrimitiveType};
 use traceloom_core::{Arena, Result, Slice, Sorter};
@@ -11,22 +11,22 @@ use crate::{
 };
 
 select! {
-    /// The columns of spans that it takes to put them in order, and to say what they are.
+    /// The columns of spans for sorting and for their looks.
     pub struct SpanRows of spans { trace_id, id, parent_id, thread_id, depth, ts_ns, dur_ns, name, category }
 }
 
 select! {
-    /// The columns for targets that also show where in the program a span is, and its color.
+    /// The columns for targets that also show the source location and the color of a span.
     pub struct SpanSites of spans { file, line, color }
 }
 
 select! {
-    /// The column for targets that also want to know what declared a span.
+    /// The column for targets that also show the declaration of a span.
     pub struct SpanDefinitions of spans { definition_id }
 }
 
 select! {
-    /// Context switches, which become spans of a layer of their own.
+    /// Context switches, which become spans of a separate layer.
     pub struct SwitchRows of switches { trace_id, id, ts_ns, dur_ns, thread_id, target_tid, name }
 }
 
@@ -44,23 +44,23 @@ pub(crate) struct Registry<'a> {
     pub(crate) looks: &'a mut Looks,
 }
 
-/// Takes spans as they come.
+/// Collects spans in any order.
 #[derive(Debug)]
 pub(crate) struct SpanSorter {
-    /// Blocks, calls and scopes, which come nearly in order.
+    /// Blocks, calls and scopes, which arrive nearly in order.
     stack: Sorter<Row>,
-    /// The other layers, which come at another time: among the rows of the first they would all be far from their place.
+    /// The other layers, which arrive at other times, so that they would be far from their final position among those.
     beside: Sorter<Row>,
     names: KeyMap,
     categories: KeyMap,
     files: KeyMap,
-    /// What the last span with each key of the names' dictionary looked like.
+    /// The last look for each key of the names' dictionary.
     seen: Vec<Option<(Cells, Seen)>>,
     switch_names: KeyMap,
     slice: Slice,
 }
 
-/// What a span looks like besides its name, in the words of its batch.
+/// The cells of a span besides its name that determine its look, as keys of its batch.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 struct Cells {
     category: Option<i32>,
@@ -70,7 +70,7 @@ struct Cells {
     definition_id: Option<i64>,
 }
 
-/// What is known about such a span.
+/// The layer and the look of such a span.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     look: LookId,
@@ -78,7 +78,7 @@ struct Seen {
 }
 
 impl SpanSorter {
-    /// Empty; takes spans that overlap the slice.
+    /// An empty sorter for spans that overlap the slice.
     pub(crate) fn new(arena: &Arena, slice: &Slice) -> Self {
         Self {
             stack: Sorter::new(arena),
@@ -92,7 +92,7 @@ impl SpanSorter {
         }
     }
 
-    /// Takes a batch.
+    /// Adds a batch.
     pub(crate) fn take(&mut self, batch: &SpanBatch<'_>, mut registry: Registry<'_>) -> Result<()> {
         self.turn_to(batch);
         let SpanBatch { rows: view, sites, definitions } = batch;
@@ -150,7 +150,7 @@ impl SpanSorter {
         Ok(())
     }
 
-    /// Turns to the dictionaries of a batch.
+    /// Switches to the dictionaries of a batch.
     fn turn_to(&mut self, batch: &SpanBatch<'_>) {
         let are_new = [
             self.names.turn_to(batch.rows.name.values()),
@@ -163,7 +163,7 @@ impl SpanSorter {
         }
     }
 
-    /// Looks at a span whose name came with other cells before, or not at all.
+    /// Handles a span whose name occurred with other cells before, or not at all.
     #[cold]
     fn see(&mut self, name: i32, cells: Cells, category: &str, registry: &mut Registry<'_>) -> Result<Seen> {
         let Registry { names: pool, looks, .. } = registry;
@@ -183,7 +183,7 @@ impl SpanSorter {
         Ok(seen)
     }
 
-    /// Takes a batch of switches, as spans of a layer of their own.
+    /// Adds a batch of switches, as spans of a separate layer.
     pub(crate) fn take_switches(&mut self, view: &SwitchRows<'_>, registry: Registry<'_>) -> Result<()> {
         let Registry { roster, names: pool, looks } = registry;
         self.switch_names.turn_to(view.name.values());
@@ -211,13 +211,13 @@ impl SpanSorter {
         Ok(())
     }
 
-    /// All spans in order.
+    /// All spans, sorted.
     pub(crate) fn finish(self) -> Result<SpanOrder> {
         Ok(SpanOrder { sorted: self.stack.finish()?.join(self.beside.finish()?) })
     }
 }
 
-/// Reads a column, without a check per cell if the batch has no NULL in it.
+/// Reads a column, without a check per cell if the batch has no NULL.
 fn quick<'b, T: ArrowPrimitiveType>(column: Option<MaybeNumbers<'b, T>>) -> impl Fn(usize) -> Option<T::Native> + 'b {
     let dense = column.and_then(|column| column.dense()).unwrap_or_default();
     move |row| dense.get(row).copied().or_else(|| column?.get(row))

@@ -28,7 +28,7 @@ pub struct StackNode<W> {
     pub weight: W,
 }
 
-/// What is below a stack.
+/// The parent of a stack.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Parent {
     /// A stack, by its number.

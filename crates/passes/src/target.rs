@@ -34,7 +34,7 @@ pub struct Target {
     pub extensions: &'static [&'static str],
     /// Variants that can be written after `ID:`, the default first; empty if there is no choice.
     pub variants: &'static [Variant],
-    /// Extensions that stand for a variant, because tools go by the extension; if there are any, files with the other
+    /// Extensions that select a variant, because tools go by the extension; if there are any, files with the other
     /// extensions can only be read.
     pub extension_variants: &'static [(&'static str, &'static str)],
     /// The tables that the target shows, in groups; empty if that depends on the variant and the trace. Rows of all
@@ -98,7 +98,7 @@ impl Target {
         self.extensions.iter().filter(is_written).copied()
     }
 
-    /// The variant that the extension of a file stands for.
+    /// The variant that the extension of a file selects.
     pub fn variant_of(&self, path: &Path) -> Option<&'static str> {
         let extension = path.extension()?;
         self.extension_variants.iter().find(|(own, _)| extension == *own).map(|(_, variant)| *variant)

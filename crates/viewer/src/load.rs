@@ -17,10 +17,10 @@ use traceloom_passes::TraceFacts;
 
 use crate::scene::{Arrows, Builder, LoadState, Scene, TraceInfo};
 
-/// Runs what loads a trace: in a thread if there are any, else at once.
+/// Runs the loading of a trace: on a thread if the platform has threads, else immediately.
 pub type Spawn = fn(Box<dyn FnOnce() + Send>);
 
-/// What is loaded, and how far it is.
+/// The loaded traces, and the progress of loading.
 #[derive(Debug)]
 pub(crate) struct Loader {
     scene: Arc<RwLock<Scene>>,
@@ -29,9 +29,9 @@ pub(crate) struct Loader {
     read: Arc<AtomicU64>,
     total: AtomicU64,
     turns: Turns,
-    /// Traces that are ready, by their number in the scene: for questions that need the tables again.
+    /// Traces that are ready, by their number in the scene, for queries that need the tables again.
     ready: Mutex<Vec<(u32, Arc<Trace>)>>,
-    /// Those that are files of this machine, not copies of what the page sent.
+    /// Traces that are local files, not copies of files that the page sent.
     files: Mutex<Vec<(u32, PathBuf)>>,
 }
 
@@ -68,7 +68,7 @@ impl Loader {
         self.files.lock().unwrap_or_else(PoisonError::into_inner).push((number, path));
     }
 
-    /// The traces that are files of this machine.
+    /// The traces that are local files.
     pub(crate) fn files(&self) -> Vec<(u32, PathBuf)> {
         self.files.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -78,13 +78,13 @@ impl Loader {
         Trace::new(Path::new(name), source, None, &self.options)
     }
 
-    /// Loads a trace that is open already.
+    /// Loads a trace that is already open.
     pub(crate) fn load_trace(self: &Arc<Self>, trace: Trace) {
         let path = trace.path.clone();
         let _number = self.start(&path, move || Ok(trace));
     }
 
-    /// Closes a trace; whether there is such a one.
+    /// Closes a trace; returns whether it exists.
     pub(crate) fn close(&self, number: u32) -> bool {
         let Ok(mut scene) = self.scene.write() else { return false };
         if scene.traces.get(number as usize).is_none() || scene.is_closed(number) {
@@ -104,7 +104,7 @@ impl Loader {
                 open().and_then(|trace| loader.fill(number, trace))
             };
             let result = catch_unwind(AssertUnwindSafe(work));
-            // Whatever a batch was doing, what came before it is complete.
+            // Everything before the failed batch is complete.
             loader.scene.clear_poison();
             let error = match result {
                 Ok(result) => result.err().map(|error| error.to_string()),
@@ -127,14 +127,14 @@ impl Loader {
         (self.spawn)(work);
     }
 
-    /// Changes what is known of a trace; `change` says whether the page should know.
+    /// Changes the facts about a trace; `change` returns whether to notify the page.
     pub(crate) fn update(&self, number: u32, change: impl FnOnce(&mut TraceInfo) -> bool) {
         let Ok(mut scene) = self.scene.write() else { return };
         let is_news = scene.traces.get_mut(number as usize).is_some_and(change);
         scene.revision += u64::from(is_news);
     }
 
-    /// A trace can be asked about while it grows.
+    /// Makes a trace available to queries while it grows.
     pub(crate) fn welcome(&self, number: u32, trace: &Trace) -> Result<()> {
         self.describe(number, trace, About::of(trace)?);
         if let Ok(mut scene) = self.scene.write() {
@@ -163,13 +163,13 @@ impl Loader {
         builder.finish();
         trace.opened.source = plain;
         let described = About::of(&trace).map(|about| self.describe(number, &trace, about));
-        // Held, so that nobody closes the trace before it is in the list.
+        // Held so that nobody closes the trace before it is in the list.
         let scene = self.scene.read();
         if scene.as_ref().is_ok_and(|scene| scene.is_closed(number)) {
             return Ok(());
         }
         let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
-        // Not in the order in which they happen to be ready: answers would differ from run to run.
+        // Sorted by number, because answers would otherwise differ from run to run.
         let place = ready.partition_point(|(other, _)| *other < number);
         ready.insert(place, (number, Arc::new(trace)));
         poured.and(described)
@@ -188,7 +188,7 @@ impl Loader {
     }
 
     pub(crate) fn done(&self, number: u32, error: Option<String>) {
-        // Looked for while others may still draw; only the loader adds links, and their traces ask again at their end.
+        // Searched while others may still draw; only the loader adds links, and each trace searches again at its end.
         let arrows = self.scene.read().ok().filter(|scene| !scene.links.is_empty()).map(|scene| Arrows::of(&scene));
         let Ok(mut scene) = self.scene.write() else { return };
         if let Some(arrows) = arrows {
@@ -207,7 +207,7 @@ select! {
     struct TraceRow of traces { version, clock }
 }
 
-/// What a trace says about itself.
+/// Facts from the row of a trace.
 #[derive(Debug, Default)]
 struct About {
     version: String,
@@ -228,7 +228,7 @@ impl About {
     }
 }
 
-/// Lets as many files load at once as there are processors.
+/// Limits the number of files that load at once to the number of processors.
 #[derive(Debug)]
 struct Turns {
     free: Mutex<usize>,
@@ -262,7 +262,7 @@ impl Drop for Turn<'_> {
     }
 }
 
-/// Counts what is read.
+/// Counts the bytes that are read.
 pub(crate) struct Counted {
     pub(crate) source: Source,
     pub(crate) read: Arc<AtomicU64>,

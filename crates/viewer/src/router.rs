@@ -1,4 +1,4 @@
-//! From a request of the page to its answer, without a socket: a server and a worker of a browser both ask here.
+//! Answers requests of the page without a socket, for the local server and for a worker in the browser.
 
 #[cfg(feature = "sql")]
 use std::path::Path;
@@ -29,9 +29,9 @@ pub struct Request<'r> {
     pub method: &'r str,
     /// Such as `source/file`.
     pub path: &'r str,
-    /// As in an address, without the question mark.
+    /// The query of the URL, without the question mark.
     pub query: &'r str,
-    /// JSON for requests whose queries are too long for an address.
+    /// JSON, for queries that are too long for a URL.
     pub body: &'r [u8],
 }
 
@@ -48,27 +48,27 @@ impl Request<'_> {
 /// An answer to the page.
 #[derive(Clone, Debug)]
 pub struct Response {
-    /// As in HTTP.
+    /// An HTTP status.
     pub status: u16,
-    /// What the body is.
+    /// The type of the body.
     pub content_type: &'static str,
     /// JSON, or the bytes of a picture.
     pub body: Vec<u8>,
 }
 
 impl Response {
-    /// Why a request is not answered: a status of HTTP and a sentence.
+    /// Refuses a request with an HTTP status and a sentence.
     pub fn refused(status: u16, reason: impl Into<String>) -> Self {
         let refused = api::Refused { error: reason.into() };
         Self { status, ..Self::json(&refused) }
     }
 
-    /// The work on a request panicked; others go on.
+    /// The work on a request panicked; others continue.
     pub fn failed() -> Self {
         Self::refused(500, "this query failed because of a bug in Traceloom; please report it")
     }
 
-    /// A command is done.
+    /// Reports that a command is done.
     pub fn done() -> Self {
         Self::json(&api::Done {})
     }
@@ -92,7 +92,7 @@ impl From<Refusal> for Response {
 pub enum Started {
     /// The answer.
     Done(Response),
-    /// Work that takes long, for a thread that others do not wait for.
+    /// Long work, for a separate thread.
     Work(Box<dyn FnOnce(&Over) -> Response + Send>),
 }
 
@@ -115,7 +115,7 @@ pub struct Router {
 }
 
 impl Router {
-    /// Without traces; `spawn` runs what loads one.
+    /// A router without traces; `spawn` runs the loading of traces.
     pub fn new(options: Options, spawn: Spawn) -> Self {
         let scene: Arc<RwLock<Scene>> = Arc::default();
         let loader = Arc::new(Loader::new(Arc::clone(&scene), options, spawn));
@@ -129,7 +129,7 @@ impl Router {
         }
     }
 
-    /// Answers queries about a store as well; its traces are opened from files below `sources` only.
+    /// Also answers queries about a store, whose traces are opened only from files below `sources`.
     #[cfg(feature = "sql")]
     pub fn with_store(mut self, folder: &Path, sources: &[PathBuf]) -> Result<Self> {
         let stored = Arc::new(Stored::open(folder, sources)?);
@@ -137,7 +137,7 @@ impl Router {
         Ok(Self { stored: Some(stored), ..self })
     }
 
-    /// A router that shows one trace of the store and nothing else, or why it cannot be shown.
+    /// A router that shows only one trace of the store, or the reason why it cannot be shown.
     #[cfg(feature = "sql")]
     pub fn of_stored(&self, trace: &str) -> Result<Self, Response> {
         let stored = self.stored.as_ref().ok_or_else(|| Response::refused(404, "no store is shown"))?;
@@ -148,24 +148,24 @@ impl Router {
         Ok(router)
     }
 
-    /// Loads a file of this machine.
+    /// Loads a local file.
     pub fn load(&self, path: PathBuf, from: Option<String>) {
         self.app.loader.load(path, from);
     }
 
-    /// Shows a file of this machine that grows.
+    /// Shows a growing local file.
     pub fn watch(&self, path: PathBuf, from: Option<String>, keep: Keep) -> Watching {
         self.app.loader.watch(path, from, keep)
     }
 
-    /// Answers `open`: loads a file that the page has, if it is a trace.
+    /// Answers `open`: loads a file that the page sent, if it is a trace.
     pub fn open(&self, query: &str, source: impl FnOnce() -> Result<Source>) -> Response {
         let request = Request { method: "POST", path: "open", query, body: &[] };
         let opened = request.query().and_then(|query| open::open(&self.app, &query, source));
         opened.map_or_else(Response::from, |done| Response::json(&done))
     }
 
-    /// Answers at once what can be; anything else comes back as work.
+    /// Answers at once if possible; otherwise returns the work.
     pub fn start(&self, request: &Request<'_>) -> Started {
         let mut of_path = self.routes.0.iter().filter(|route| route.path == request.path).peekable();
         let Some(first) = of_path.peek() else {
@@ -178,7 +178,7 @@ impl Router {
         }
     }
 
-    /// The answer, however long it takes.
+    /// The answer, even if it takes long.
     pub fn answer(&self, request: &Request<'_>) -> Response {
         match self.start(request) {
             Started::Done(response) => response,
@@ -222,7 +222,7 @@ impl Routes {
         self.add("POST", path, handler);
     }
 
-    /// Routes whose handlers share something that they keep.
+    /// Adds routes whose handlers share a state.
     pub(crate) fn sharing<K>(&mut self, kept: Arc<K>) -> Sharing<'_, K> {
         Sharing { routes: self, kept }
     }
@@ -241,7 +241,7 @@ impl Routes {
     }
 }
 
-/// Adds routes that share what they keep.
+/// Adds routes that share a state.
 pub(crate) struct Sharing<'r, K> {
     routes: &'r mut Routes,
     kept: Arc<K>,
@@ -267,7 +267,7 @@ impl<K: Send + Sync + 'static> Sharing<'_, K> {
     }
 }
 
-/// What a handler gives back: JSON, bytes, or work that leads to JSON.
+/// The result of a handler: JSON, bytes, or work that leads to JSON.
 pub(crate) trait Answered {
     fn started(self) -> Started;
 }

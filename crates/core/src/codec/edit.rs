@@ -1,4 +1,4 @@
-//! What the edits of all formats share: which part of a trace to keep, and what could not be kept.
+//! Types for the edits of all formats: the part of a trace to keep, and the losses.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ impl Slice {
     }
 }
 
-/// What an output could not hold: each kind of loss, how often it occurred, and one example.
+/// Data that an output could not hold: each kind of loss, how often it occurred, and one example.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Loss {
     entries: BTreeMap<&'static str, (u64, String)>,
@@ -73,6 +73,6 @@ impl Loss {
 pub struct Edited {
     /// Problems of the input.
     pub findings: Findings,
-    /// What the output does not hold.
+    /// Data that the output does not hold.
     pub loss: Loss,
 }

@@ -59,7 +59,7 @@ impl From<&str> for Amount {
 /// A list of items in a file.
 #[derive(Clone, Debug)]
 pub struct Listing {
-    /// What the rows are.
+    /// The name of the list.
     pub name: &'static str,
     /// Names of the columns.
     pub columns: &'static [&'static str],
@@ -74,7 +74,7 @@ pub struct Sample {
     pub file_name: &'static str,
     /// Contents of the file.
     pub bytes: Vec<u8>,
-    /// What the trace shows, in one line.
+    /// The purpose of the trace, in one line.
     pub about: &'static str,
     /// Commands worth trying on it besides those that every format has; `{file}` is replaced by its name.
     pub tries: &'static [&'static str],

@@ -55,7 +55,7 @@ pub enum Fault {
     Syntax {
         /// The offset of the byte.
         offset: u64,
-        /// What is wrong.
+        /// The problem.
         what: &'static str,
     },
 }

@@ -5,7 +5,7 @@ use std::io;
 use super::message::{DATA, END, MAGIC, MAX_FRAME_BYTES, MAX_TEXT_BYTES, STATUS};
 use crate::{ByteOrder, Cursor, Error, Result};
 
-/// What comes next on a connection.
+/// A message on a connection.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Frame<'a> {
     /// The program accepts the viewer; this is the name of the program.

@@ -131,7 +131,7 @@ pub enum Listener {
 }
 
 impl Listener {
-    /// Listens on `address`. A Unix socket that nobody listens on any more is replaced; only this user can open the new
+    /// Listens on `address`. A Unix socket that nobody listens on anymore is replaced; only this user can open the new
     /// one.
     pub fn bind(address: &Address) -> io::Result<Self> {
         match address {
@@ -165,7 +165,7 @@ impl Listener {
     }
 }
 
-/// Removes a socket that no program listens on any more.
+/// Removes a socket that no program listens on anymore.
 #[cfg(unix)]
 fn remove_dead(path: &Path) -> io::Result<()> {
     let is_socket =

@@ -320,7 +320,7 @@ mod tests {
             numbers().for_each(|number| sorter.push(number).unwrap());
             assert_eq!(sorter.window_len == WINDOW, has_order, "{sections} sections");
             let sorted = sorter.finish().unwrap();
-            // The first entries of a section may come too late for a window, and form a run of their own.
+            // The first entries of a section may come too late for a window, and form a separate run.
             assert!(!has_order || sorted.runs.len() as u64 <= 2 * sections);
             assert!(sorted.iter().unwrap().map(Result::unwrap).eq(0..sections * SECTION));
         }

@@ -1,4 +1,4 @@
-//! How one of the traces differs from another: what got slower or faster, what is new, what is gone.
+//! Compares two of the traces: names that got slower or faster, new names, and missing names.
 
 use std::{slice, sync::Arc};
 
@@ -61,7 +61,7 @@ row! {
     }
 }
 
-/// More rows than a person scrolls through; the greatest differences come first.
+/// Max number of rows, more than anybody scrolls through; the greatest differences come first.
 const ROWS: usize = 2_000;
 
 fn changes(app: App, known: Arc<Known>, ChangesQuery { before, after }: ChangesQuery) -> Answer<Reply<Changes>> {

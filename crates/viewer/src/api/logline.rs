@@ -279,7 +279,7 @@ mod tests {
         (trace, long, read)
     }
 
-    /// The first lines, with nothing known of the ids if `has_ids` is false.
+    /// The first lines, without known ids if `has_ids` is false.
     fn first(has_ids: bool) -> Block {
         Block { trace: 0, row: 3, rows: 0..BLOCK, from_ns: i64::MIN, has_ids }
     }
@@ -295,7 +295,7 @@ mod tests {
         assert_eq!(lines.len(), BLOCK);
         assert!(lines.iter().all(|line| line.format.is_some()));
         assert!(lines.iter().any(|line| line.args.len() > 1));
-        // The line after it is of the same block.
+        // The next line is in the same block.
         let next = Block { row: 4, ..first(true) };
         assert!(known.around(&next, &trace).is_ok());
         assert_eq!(read.load(Ordering::Relaxed), taken, "nothing is read again");

@@ -1,6 +1,6 @@
 //! Queries of the page, and their answers.
 //!
-//! Each module holds one endpoint: its query, its answer, and the way from one to the other. The page knows the types from
+//! Each module holds one endpoint: its query, its answer, and its handler. The page knows the types from
 //! `web/src/wire.ts`, which [`wire`] writes.
 
 mod around;
@@ -70,7 +70,7 @@ pub(crate) fn routes(routes: &mut Routes) {
     }
 }
 
-/// An answer, or why there is none.
+/// An answer, or the reason why there is none.
 pub(crate) type Answer<T> = Result<T, Refusal>;
 
 /// The answer to a command: that it is done.
@@ -78,7 +78,7 @@ pub(crate) type Answer<T> = Result<T, Refusal>;
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Done {}
 
-/// A query that cannot be answered: a status of HTTP and a sentence.
+/// A query that cannot be answered: an HTTP status and a sentence.
 pub(crate) struct Refusal(pub(crate) u16, pub(crate) String);
 
 /// Why a query was refused.

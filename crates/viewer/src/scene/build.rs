@@ -35,9 +35,9 @@ const MEMORY_BYTES: usize = 64 << 20;
 pub(crate) struct Builder {
     scene: Arc<RwLock<Scene>>,
     trace: u32,
-    /// The tracks of threads that have one of their own.
+    /// The tracks of threads with a separate track.
     tracks: HashMap<i64, u32>,
-    /// The track that all others share when there are too many.
+    /// The track that the other threads share if there are too many.
     shared_track: Option<u32>,
     processes: HashMap<i64, String>,
     counters: HashMap<SeriesKey, usize>,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// A set of ids as ranges: rows are mostly numbered in the order in which they come.
+/// A set of ids as ranges: rows are usually numbered in the order in which they arrive.
 #[derive(Debug, Default)]
 pub(crate) struct Ids {
     /// The last id of each range, by its first.
@@ -11,7 +11,7 @@ pub(crate) struct Ids {
 }
 
 impl Ids {
-    /// Adds an id, which may be there already.
+    /// Adds an id, which may already be in the set.
     pub(crate) fn insert(&mut self, id: i64) {
         match self.ranges.range_mut(..=id).next_back() {
             Some((_, last)) if id <= *last => return,

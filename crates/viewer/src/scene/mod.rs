@@ -181,7 +181,7 @@ pub(crate) struct Track {
     /// Events that are shown as something else: a frame, a range, an arrow, an argument.
     pub(crate) unseen_events: u64,
     pub(crate) switches: Lane,
-    /// What ran instead, by the number of the switch.
+    /// The thread that ran instead, by the number of the switch.
     pub(crate) switch_targets: Vec<u64>,
 }
 

@@ -748,7 +748,7 @@ export type OpenQuery = {
   name: string;
 };
 
-/** The trace that is opened. */
+/** The trace to open. */
 export type OpenStoredQuery = {
   trace: string;
 };
@@ -1050,36 +1050,36 @@ export type StatsQuery = {
   by?: Grouping;
 };
 
-/** What a store holds. */
+/** The contents of a store. */
 export type StoreAbout = {
   path: string;
-  /** Whether it is the store of a fleet, which has trends. */
+  /** Whether it is a fleet store, which has trends. */
   has_trends: boolean;
   /** Traces and files in quarantine. */
   all: number;
   quarantined: number;
-  /** Those that can be listed: fewer than all in a store that is very large. */
+  /** Number of traces that can be listed; fewer than all in a very large store. */
   listed: number;
-  /** The columns that traces are tagged by, and `format`. */
+  /** The columns with tags, and `format`. */
   tags: Array<StoreTag>;
 };
 
-/** A column that traces are tagged by. */
+/** A column with tags. */
 export type StoreTag = {
   column: string;
-  /** How many values it has; the newest are listed. */
+  /** Number of values; only the newest are listed. */
   all: number;
   values: Array<TagValue>;
 };
 
-/** What is known of a trace. */
+/** Details of a trace. */
 export type StoredDetails = {
   row: StoredRow;
-  /** Problems of the trace, in all. */
+  /** Number of problems of the trace. */
   all_findings: number;
-  /** The first of them. */
+  /** The first problems. */
   findings: Array<StoredFinding>;
-  /** The file that it is opened from; its content is looked at when it is opened. */
+  /** The file from which it is opened; its content is checked when it is opened. */
   source: string | null;
   /** Why it cannot be opened. */
   refusal: string | null;
@@ -1093,19 +1093,19 @@ export const StoredFinding = { severity: 0, code: 1, message: 2 } as const;
 export type StoredName = [name: string, calls: number, total_ns: number, change: number | null];
 export const StoredName = { name: 0, calls: 1, total_ns: 2, change: 3 } as const;
 
-/** Some of the names. */
+/** A range of the names. */
 export type StoredNames = {
-  /** Names that were asked for, in all. */
+  /** Number of matching names. */
   total: number;
-  /** Names of the store that changed. */
+  /** Number of names that changed. */
   changed: number;
   rows: Array<StoredName>;
 };
 
-/** Names of the store, those that changed first. */
+/** Names of the store, changed ones first. */
 export type StoredNamesQuery = {
   metric: TrendMetric;
-  /** Words that the name has. */
+  /** Words that all must occur in the name. */
   text: string;
   skip: number;
   take: number;
@@ -1113,11 +1113,11 @@ export type StoredNamesQuery = {
 
 /** One trace, by its id. */
 export type StoredQuery = {
-  /** As text: it does not fit into a number of JavaScript. */
+  /** As text, because it does not fit into a JavaScript number. */
   id: string;
 };
 
-/** A trace of a store; a file in quarantine has a finding instead of a content. */
+/** A trace of a store; a file in quarantine has a finding instead of contents. */
 export type StoredRow = [id: string, path: string, tags: Array<string>, start_unix_ns: string | null, duration_ns: number | null, spans: number, lines: number, allocations: number, bytes: number, errors: number, warnings: number, finding: string | null];
 export const StoredRow = { id: 0, path: 1, tags: 2, start_unix_ns: 3, duration_ns: 4, spans: 5, lines: 6, allocations: 7, bytes: 8, errors: 9, warnings: 10, finding: 11 } as const;
 
@@ -1125,11 +1125,11 @@ export type StoredSort = "bytes" | "duration" | "entries" | "path" | "problems" 
 
 export type StoredState = "all" | "damaged" | "fine" | "quarantined";
 
-/** Some of the traces. */
+/** A range of the list. */
 export type StoredTraces = {
-  /** Traces that were asked for, in all. */
+  /** Number of matching traces. */
   total: number;
-  /** From the one that was asked for on. */
+  /** The requested rows. */
   rows: Array<StoredRow>;
 };
 
@@ -1196,7 +1196,7 @@ export type SwitchQuery = {
   index: number;
 };
 
-/** A value of a tag, and how many traces have it. */
+/** A value of a tag, and the number of its traces. */
 export type TagValue = [value: string, traces: number];
 export const TagValue = { value: 0, traces: 1 } as const;
 
@@ -1326,15 +1326,15 @@ export type TraceOverview = {
 
 export type TraceState = "closed" | "failed" | "live" | "loading" | "ready";
 
-/** Which traces are wanted, and in which order. */
+/** Filter and order of the list of traces. */
 export type TracesQuery = {
-  /** Words that the path, a tag, the format or the finding has, each of them. */
+  /** Words that all must occur in the path, a tag, the format or the finding. */
   text: string;
-  /** Values of columns, of which a trace has one each. */
+  /** Allowed values by column. */
   tags: { [key in string]: Array<string> };
   state: StoredState;
   sort: StoredSort;
-  /** The column that is sorted by, if that is a tag. */
+  /** The sort column, if it is a tag. */
   column: string;
   is_down: boolean;
   skip: number;
@@ -1367,7 +1367,7 @@ export type TrackInfo = {
   range_depth: number;
 };
 
-/** How long a name takes from day to day and from build to build, as `traceloom trend --json` prints it. */
+/** The times of a name from day to day and from build to build, as `traceloom trend --json` prints them. */
 export type Trend = {
   points: Array<TrendPlace>;
   looked_at: number;
@@ -1379,14 +1379,14 @@ export type TrendChange = {
   at: TrendPlace;
   before_ns: number;
   after_ns: number;
-  /** As a part of before. */
+  /** As a share of the value before. */
   change: number;
   noise: number;
-  /** The probability that it is chance. */
+  /** The probability that the change is due to chance. */
   p: number;
 };
 
-/** The figure of each trace in which changes are searched for. */
+/** The figure of each trace that is checked for changes. */
 export type TrendMetric = "mean" | "p50" | "p95" | "p99";
 
 /** A day and a build. */
@@ -1406,7 +1406,7 @@ export type TrendPoint = {
   p99_ns: number | null;
   /** Mean of the figures of the traces. */
   value_ns: number;
-  /** The true mean is within this of it, in 95 of 100 cases. */
+  /** Half the width of the 95 % confidence interval of the mean. */
   noise_ns: number | null;
 };
 

@@ -56,7 +56,7 @@ impl<'a, 's> Spans<'a, 's> {
         let mut nest = std::mem::take(&mut self.nest);
         nest.finish(|lane, end_ns, open| self.end(lane, end_ns, &open, tables))?;
         match self.since_ns {
-            // The last sample says that nothing runs any more.
+            // The last sample means that nothing runs anymore.
             Some(since_ns) => tables.sample(None, since_ns, 0),
             None => Ok(()),
         }

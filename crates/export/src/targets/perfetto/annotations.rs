@@ -15,9 +15,9 @@ use traceloom_passes::{Args, Datum, NameId, NamePool, Owner};
 pub(super) struct Annotations {
     /// The annotation under construction.
     open: Wire,
-    /// The array that it is, if it is one.
+    /// Its key, if it is an array.
     array: Option<NameId>,
-    /// Keys of the event, to tell equal ones apart: Perfetto would keep one of them only.
+    /// Keys of the event, to make equal keys distinct: Perfetto would keep only one of them.
     keys: HashMap<NameId, u32>,
     scratch: Vec<u8>,
 }
@@ -44,7 +44,7 @@ impl Annotations {
     ) -> Result<()> {
         self.keys.clear();
         args.visit(owner, |arg| {
-            // Elements of an array come one after the other.
+            // Elements of an array are consecutive.
             if arg.idx.is_none() || self.array != Some(arg.key) {
                 self.close(packets);
                 let count = self.keys.entry(arg.key).or_default();

@@ -37,7 +37,7 @@ messages! {
     interned {
         EVENT_CATEGORIES = 1, EVENT_NAMES = 2, DEBUG_ANNOTATION_NAMES = 3, SOURCE_LOCATIONS = 4,
         LOG_MESSAGE_BODY = 20,
-        /// The same in all of them.
+        /// The same in all these messages.
         IID = 1,
         /// The name, the body or the file.
         TEXT = 2,

@@ -1,4 +1,4 @@
-//! Allocations as two counters: bytes in use, and how many allocations they are.
+//! Allocations as two counters: bytes in use, and number of live allocations.
 
 use traceloom_core::Result;
 

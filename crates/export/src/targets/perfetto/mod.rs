@@ -1,7 +1,7 @@
 //! Perfetto's own format: tracks, slices with arguments, instants, counters, flows and logs.
 //!
-//! Perfetto puts events into order by itself, and keeps those of one time in the order of the file. So a slice begins
-//! and ends in two packets, thread by thread; what has no duration follows as it comes.
+//! Perfetto sorts events by time itself, and keeps events with equal times in file order. So a slice is written as two
+//! packets, start and end, thread by thread; rows without a duration follow in any order.
 
 mod annotations;
 mod fields;

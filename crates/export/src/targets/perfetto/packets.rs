@@ -11,9 +11,9 @@ use super::{
 };
 use traceloom_passes::{Look, LookId, NameId, NamePool};
 
-/// All packets are of one writer.
+/// All packets belong to one sequence.
 const SEQUENCE: u64 = 1;
-/// Bytes collected before they go out.
+/// Bytes that are buffered before they are written.
 const BUFFER_BYTES: usize = 256 << 10;
 
 /// Writes packets one after the other.
@@ -22,7 +22,7 @@ pub(super) struct Packets<'o> {
     buffer: Wire,
     /// The event under construction.
     pub(super) event: Wire,
-    /// What the event is the first to mention.
+    /// Interned data that the event is the first to use.
     fresh: Wire,
     is_first: bool,
     names: Interned,
@@ -30,11 +30,11 @@ pub(super) struct Packets<'o> {
     keys: Interned,
     locations: HashMap<(NameId, u32), u64>,
     next_body: u64,
-    /// Name, category and place of each look.
+    /// Name, category and source location of each look.
     looks: LookBytes,
 }
 
-/// Names of one kind, and which of them the output has.
+/// Names of one kind, and which of them are already in the output.
 #[derive(Debug)]
 struct Interned {
     slot: Slot,
@@ -46,7 +46,7 @@ impl Interned {
         Self { slot, seen: Vec::new() }
     }
 
-    /// Whether it is the first time.
+    /// Returns whether the name is new.
     #[inline]
     fn insert(&mut self, id: NameId) -> bool {
         if self.seen.len() <= id.index() {
@@ -55,7 +55,7 @@ impl Interned {
         !std::mem::replace(&mut self.seen[id.index()], true)
     }
 
-    /// Mentions a name: by number if it is one of those kept once, which its first mention declares in `fresh`.
+    /// Writes a name: by number if it is interned, which the first use declares in `fresh`.
     fn mention(&mut self, wire: &mut Wire, fresh: &mut Wire, id: NameId, names: &mut NamePool) -> Result<()> {
         let Some(text) = names.resident(id) else {
             wire.text(self.slot.text, names.get(id)?);
@@ -77,14 +77,14 @@ fn iid(id: NameId) -> u64 {
     id.index() as u64 + 1
 }
 
-/// The fields that a name may be in.
+/// The fields that may hold a name.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
-    /// Of the interned text, in the event.
+    /// The number of the interned text, in the event.
     iid: u32,
-    /// Of the text itself, in the event.
+    /// The text itself, in the event.
     text: u32,
-    /// Of the text, in the interned data.
+    /// The text, in the interned data.
     interned: u32,
 }
 
@@ -134,7 +134,7 @@ impl<'o> Packets<'o> {
         self.plain(|wire| wire.message(packet::TRACK_DESCRIPTOR, fill))
     }
 
-    /// A packet that is no event.
+    /// Writes a packet that is not an event.
     fn plain(&mut self, fill: impl FnOnce(&mut Wire)) -> Result<()> {
         self.buffer.message(trace::PACKET, |wire| {
             wire.uint(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
@@ -143,7 +143,7 @@ impl<'o> Packets<'o> {
         self.flush_if_full()
     }
 
-    /// Begins an event.
+    /// Starts an event.
     #[inline]
     pub(super) fn begin(&mut self, kind: u64, track: u64) {
         self.event.clear();
@@ -151,7 +151,7 @@ impl<'o> Packets<'o> {
         self.event.uint(event::TRACK_UUID, track);
     }
 
-    /// Writes the event with what it mentions first.
+    /// Writes the event with its new interned data.
     #[inline]
     pub(super) fn finish(&mut self, ts_ns: u64) -> Result<()> {
         let flags = if self.is_first {
@@ -181,10 +181,10 @@ impl<'o> Packets<'o> {
         self.flush_if_full()
     }
 
-    /// Writes the begin of a slice that has nothing but a look, as most have. False if the look is not known.
+    /// Writes the start of a slice that has only a look, as most have; returns false if the look is not known.
     #[inline]
     pub(super) fn known_slice(&mut self, ts_ns: u64, track: u64, look: LookId) -> Result<bool> {
-        // Neither mentions anything first nor is the first event: its look has come before.
+        // The look is known, so there is no new interned data, and this is not the first event.
         let Some(rest) = self.looks.get(look).map(<[u8]>::len) else { return Ok(false) };
         self.short(rest, |head| head.slice(ts_ns, event::TYPE_SLICE_BEGIN, track, rest));
         self.looks.put(look, &mut self.buffer);
@@ -229,7 +229,7 @@ impl<'o> Packets<'o> {
         self.names.mention(&mut self.event, &mut self.fresh, id, names)
     }
 
-    /// The name of the event, where it is not worth being kept.
+    /// The name of the event, if it is not worth interning.
     pub(super) fn name_text(&mut self, text: &str) {
         self.event.text(event::NAME, text);
     }
@@ -239,18 +239,18 @@ impl<'o> Packets<'o> {
         self.categories.mention(&mut self.event, &mut self.fresh, id, names)
     }
 
-    /// The name of an annotation, inside of it.
+    /// The name of an annotation, inside its message.
     pub(super) fn key(&mut self, wire: &mut Wire, id: NameId, names: &mut NamePool) -> Result<()> {
         self.keys.mention(wire, &mut self.fresh, id, names)
     }
 
-    /// Name, category and place of a span, where such a one came before.
+    /// Name, category and source location of a span whose look is known.
     #[inline]
     pub(super) fn known_look(&mut self, id: LookId) -> bool {
         self.looks.put(id, &mut self.event)
     }
 
-    /// Name, category and place of the first span of that look.
+    /// Name, category and source location of the first span of a look.
     #[cold]
     pub(super) fn new_look(&mut self, id: LookId, look: &Look, names: &mut NamePool) -> Result<()> {
         let begin = self.event.len();
@@ -264,7 +264,7 @@ impl<'o> Packets<'o> {
         Ok(())
     }
 
-    /// The number of a place in the source.
+    /// The number of a source location.
     pub(super) fn location(&mut self, file: NameId, line: u32, names: &mut NamePool) -> Result<u64> {
         let next = self.locations.len() as u64 + 1;
         if let Some(iid) = self.locations.get(&(file, line)) {
@@ -296,7 +296,7 @@ impl<'o> Packets<'o> {
         if self.buffer.len() < BUFFER_BYTES { Ok(()) } else { self.flush() }
     }
 
-    /// Sends everything out.
+    /// Writes all buffered bytes.
     pub(super) fn flush(&mut self) -> Result<()> {
         self.out.write_all(&self.buffer.bytes)?;
         self.buffer.clear();
@@ -304,7 +304,8 @@ impl<'o> Packets<'o> {
     }
 }
 
-/// The first fields of a packet, after the two bytes of the frame of a short packet. There is room for all of them.
+/// The first fields of a packet, after the two bytes of the frame of a short packet. The array is long enough for all
+/// of them.
 #[derive(Debug)]
 struct Head<'b> {
     bytes: &'b mut [u8; Head::ROOM],
@@ -319,7 +320,7 @@ impl Head<'_> {
     /// A number is written as eight bytes, of which only some count.
     const ROOM: usize = Self::FRAME + Self::MAX + 8;
 
-    /// All of a packet with the begin or end of a slice, but `rest` bytes of its event, which are short.
+    /// A packet with the start or end of a slice, without the last `rest` bytes of its event, which are few.
     #[inline(always)]
     fn slice(&mut self, ts_ns: u64, kind: u64, track: u64, rest: usize) {
         self.uint(packet::TIMESTAMP, ts_ns);
@@ -348,7 +349,7 @@ impl Head<'_> {
         self.varint(number);
     }
 
-    /// The length of what follows.
+    /// The length of the following bytes.
     #[inline]
     fn length(&mut self, field: u32, len: usize) {
         self.raw([Self::tag(field, 2)]);
@@ -361,7 +362,7 @@ impl Head<'_> {
         self.len += N;
     }
 
-    /// Timestamps take many bytes of seven bits each: all of them are spread at once.
+    /// Timestamps take many bytes of seven bits each, so all of them are spread at once.
     #[inline(always)]
     fn varint(&mut self, number: u64) {
         if number < 0x80 {
@@ -374,7 +375,7 @@ impl Head<'_> {
         let spread = (number & 0xfff_ffff) | (number & 0xff_ffff_f000_0000) << 4;
         let spread = (spread & 0x3fff_0000_3fff) | (spread & 0xfff_c000_0fff_c000) << 2;
         let spread = (spread & 0x7f_007f_007f_007f) | (spread & 0x3f80_3f80_3f80_3f80) << 1;
-        // All bytes but the last say that another one follows.
+        // The high bit of all bytes but the last means that another byte follows.
         let follows = 0x80_8080_8080_8080 & ((1 << (8 * (len - 1))) - 1);
         self.raw((spread | follows).to_le_bytes());
         self.len -= 8 - len;
@@ -397,7 +398,7 @@ fn varint_len(number: u64) -> usize {
     ((64 - (number | 1).leading_zeros() as usize) * 9 + 64) / 64
 }
 
-/// Long texts are not worth keeping. A slice with a known look is always a short packet.
+/// Long texts are not worth caching. A slice with a known look is always a short packet.
 const MAX_LOOK_BYTES: usize = 64;
 const _: () = assert!(Head::MAX + MAX_LOOK_BYTES < 0x80);
 

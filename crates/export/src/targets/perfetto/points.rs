@@ -1,4 +1,4 @@
-//! What has a time and no duration: events, values of counters, log entries.
+//! Rows with a time and no duration: events, counter values, log entries.
 
 use traceloom_core::Result;
 
@@ -16,7 +16,7 @@ pub(super) fn write(pass: &mut Pass<'_>, output: &mut Output<'_>) -> Result<()> 
     rest.pour_points(&mut Points { pass, output, keys: Keys::default(), annotations: Annotations::default() })
 }
 
-/// Dictionaries of the columns at work.
+/// Dictionaries of the current columns.
 #[derive(Debug, Default)]
 struct Keys {
     event_names: KeyMap,
@@ -138,7 +138,7 @@ impl Points<'_, '_, '_> {
         self.output.packets.finish(timeline.at(found.ts_ns))
     }
 
-    /// A row with its track; none if the slice leaves it out.
+    /// A row with its track; `None` if the row is not in the slice.
     fn find(&mut self, point: &Point) -> Result<Option<(Found, u64)>> {
         let Some(found) = self.pass.find(point)? else { return Ok(None) };
         let Output { tracks, packets } = &mut *self.output;
@@ -150,7 +150,7 @@ impl Points<'_, '_, '_> {
     }
 }
 
-/// The priority that Android's logs give to a level of this name.
+/// The priority of this level in Android's logs.
 fn priority(level: &str) -> u64 {
     const PRIORITIES: &[(&[&str], u64)] = &[
         (&["trace", "verbose"], 2),

@@ -5,7 +5,7 @@ use traceloom_core::Result;
 use super::{Output, annotations::Annotations, fields::event, packets::Packets};
 use traceloom_passes::{COLORS, FlowEnd, Flows, NEVER_CLOSED, Nest, Pass, TOO_FAR, TOO_MANY_OVERLAP, Timeline};
 
-/// Perfetto does not take slices that are more than 512 deep.
+/// Perfetto does not accept slices at a depth of more than 512.
 const MAX_DEPTH: usize = 500;
 
 /// Writes all slices.
@@ -68,8 +68,8 @@ fn put_flows(ends: &[FlowEnd], packets: &mut Packets<'_>) {
 
 /// Ends of slices.
 ///
-/// Slices that were never closed have no end, and Perfetto shows them so. An end closes the innermost slice, so one
-/// that is around such a slice has to close both.
+/// Slices that were never closed have no end, and Perfetto shows them that way. An end closes the innermost slice, so a
+/// slice around an unclosed one needs an end for both.
 struct Ends<'a, 'o> {
     output: &'a mut Output<'o>,
     timeline: Timeline,

@@ -1,4 +1,4 @@
-//! Tracks: processes, threads, what lies beside a thread, and counters.
+//! Tracks: processes, threads, extra lanes of threads, and counters.
 
 use hashbrown::HashMap;
 use traceloom_core::{Loss, Result};
@@ -6,34 +6,34 @@ use traceloom_core::{Loss, Result};
 use super::{fields::descriptor, packets::Packets};
 use traceloom_passes::{Layer, NameId, NumberedThread, Numbering, Roster, ThreadIndex};
 
-/// Gives tracks their numbers and declares them.
+/// Numbers and declares tracks.
 #[derive(Debug)]
 pub(super) struct Tracks {
     numbering: Numbering,
     next: u64,
     processes: Vec<u64>,
     threads: Vec<u64>,
-    /// What belongs to no thread, for each trace that has such.
+    /// Tracks for rows without a thread, by trace.
     loose: HashMap<usize, u64>,
-    /// Lanes of the layer of the thread that is at work.
+    /// Lanes of the current layer of the current thread.
     lanes: Vec<u64>,
     counters: HashMap<CounterKey, u64>,
 }
 
-/// What tells counters apart.
+/// The identity of a counter.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(super) struct CounterKey {
     /// The track that it belongs to.
     pub(super) parent: u64,
     /// Its name.
     pub(super) name: NameId,
-    /// What tells apart counters of one name.
+    /// Distinguishes counters of one name.
     pub(super) value_id: Option<u64>,
-    /// The element, where it is an array.
+    /// The index of the element, if the value is an array.
     pub(super) idx: Option<u32>,
 }
 
-/// What a counter counts.
+/// The unit of a counter.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Unit {
     Bytes,
@@ -42,7 +42,7 @@ pub(super) enum Unit {
 }
 
 impl Tracks {
-    /// Declares processes and the threads that are taken.
+    /// Declares processes and the selected threads.
     pub(super) fn new(roster: &Roster, packets: &mut Packets<'_>, loss: &mut Loss) -> Result<Self> {
         let numbering = Numbering::new(roster, loss);
         let mut tracks = Self {
@@ -77,13 +77,13 @@ impl Tracks {
         Ok(tracks)
     }
 
-    /// The track of a thread; of the process, where only a row of a point has ever mentioned the thread.
+    /// The track of a thread, or of its process if only rows without a duration refer to the thread.
     #[inline]
     pub(super) fn thread(&self, index: ThreadIndex) -> u64 {
         self.threads.get(index.index()).or(self.processes.first()).copied().unwrap_or_default()
     }
 
-    /// The track of what belongs to no thread of a trace.
+    /// The track for rows of a trace without a thread.
     pub(super) fn loose(&mut self, trace: usize, packets: &mut Packets<'_>) -> Result<u64> {
         if let Some(uuid) = self.loose.get(&trace) {
             return Ok(*uuid);
@@ -100,7 +100,7 @@ impl Tracks {
         self.processes[self.numbering.first_process(trace)]
     }
 
-    /// Turns to another layer or thread.
+    /// Switches to another layer or thread.
     pub(super) fn turn_to(&mut self, thread: ThreadIndex, layer: Layer) {
         self.lanes.clear();
         if layer == Layer::Stack {
@@ -108,7 +108,7 @@ impl Tracks {
         }
     }
 
-    /// The track of a lane that is in use.
+    /// The track of a declared lane.
     #[inline]
     pub(super) fn lane(&self, lane: usize) -> u64 {
         self.lanes.get(lane).copied().unwrap_or_default()

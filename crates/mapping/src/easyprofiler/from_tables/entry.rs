@@ -1,39 +1,39 @@
-//! What a section holds, in the order in which it is stored.
+//! The contents of sections, in file order.
 
 use hashbrown::HashMap;
 use traceloom_core::{Arena, Error, Limits, Result, Sorter, Store, spill_row};
 use traceloom_easyprofiler::raw::BlockType;
 use traceloom_passes::NameId;
 
-/// A context switch, which come first in a section; a block, event or value.
+/// Context switches come first in a section, then blocks, events and values.
 pub(super) const SWITCH: u8 = 0;
 pub(super) const RECORD: u8 = 1;
 
-/// Place of what has no text of its own.
+/// The offset of an entry without a text.
 pub(super) const NO_TEXT: u64 = u64::MAX;
 
 spill_row! {
-    /// One record to be.
+    /// A record to be written.
     #[derive(Debug, Eq, PartialEq)]
     pub(super) struct Entry {
         pub(super) section: u32,
         /// [`SWITCH`] or [`RECORD`].
         pub(super) part: u8,
-        /// In the time of the output, as is `begin_ns`.
+        /// In output time, like `begin_ns`.
         pub(super) end_ns: u64,
-        /// The order of what ends together.
+        /// The order of entries that end at the same time.
         pub(super) order: u64,
         pub(super) begin_ns: u64,
-        /// The descriptor; for a switch its name.
+        /// The descriptor; for a switch, its name.
         pub(super) kind: u32,
-        /// Where its text or data is, or [`NO_TEXT`].
+        /// The offset of its text or data, or [`NO_TEXT`].
         pub(super) text: u64,
-        /// For a switch the thread that ran instead, for a value what tells it from others.
+        /// For a switch, the thread that ran instead; for a value, its id.
         pub(super) number: u64,
     } by (section, part, end_ns, order)
 }
 
-/// What a descriptor is made of.
+/// The contents of a descriptor.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(super) struct Kind {
     pub(super) block_type: BlockType,
@@ -43,7 +43,7 @@ pub(super) struct Kind {
     pub(super) color: Option<u32>,
 }
 
-/// A place that the user marked.
+/// A bookmark of the user.
 #[derive(Debug)]
 pub(super) struct Bookmark {
     pub(super) ts_ns: u64,
@@ -51,7 +51,7 @@ pub(super) struct Bookmark {
     pub(super) name: NameId,
 }
 
-/// Everything that will be in the file.
+/// Everything that goes into the file.
 #[derive(Debug)]
 pub(super) struct Entries {
     pub(super) sorter: Sorter<Entry>,
@@ -93,7 +93,7 @@ impl Entries {
         self.sorter.push(entry)
     }
 
-    /// Keeps bytes of a record; gives their place.
+    /// Keeps bytes of a record; returns their offset.
     pub(super) fn keep(&mut self, bytes: &[u8]) -> Result<u64> {
         let place = self.texts.append(&(bytes.len() as u64).to_le_bytes())?;
         self.texts.append(bytes)?;
@@ -101,7 +101,7 @@ impl Entries {
     }
 }
 
-/// Reads what was kept.
+/// Reads bytes that were kept.
 pub(super) fn read(texts: &mut Store, place: u64, into: &mut Vec<u8>) -> Result<()> {
     let mut length = [0; 8];
     texts.read(place, &mut length)?;

@@ -1,6 +1,6 @@
-//! EasyProfiler: a section a thread, a block a span, in the order of ends.
+//! EasyProfiler: one section per thread, one block per span, in the order of ends.
 //!
-//! A file tells how much is in it before it has any of it, and all descriptors come first. So everything becomes an
+//! A file starts with the number of its records and with all descriptors. So everything becomes an
 //! [`entry::Entry`], is sorted, counted, and then written.
 
 mod entry;
@@ -28,7 +28,7 @@ fn write(pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
     if TARGET.variant(None)? == pass.variant {
         return write_latest(pass, out);
     }
-    // Older versions hold less, and the format's own conversion knows what.
+    // Older versions hold less; the format's own conversion handles that.
     let latest = Source::written(|out| write_latest(pass, out))?;
     let reading = traceloom_core::Options::default().with_limits(pass.options.limits.clone());
     let edited = canonical(&latest, out, Some(pass.variant), &reading)?;
@@ -44,7 +44,7 @@ fn write_latest(pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
     write::write(file, pass, out)
 }
 
-/// The file to be: its sections, and the entries of each.
+/// The file to be written: its sections, and their entries.
 struct Draft {
     sections: Sections,
     entries: Entries,

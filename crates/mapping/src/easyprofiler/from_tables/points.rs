@@ -23,14 +23,14 @@ struct Points<'a, 'p> {
     number: u64,
 }
 
-/// A record but for its place.
+/// A record without its time and section.
 struct Content {
     kind: u32,
-    /// Where its text is.
+    /// The offset of its text.
     text: u64,
-    /// What tells a value from others.
+    /// The id of a value.
     number: u64,
-    /// Whether it comes before the spans that end with it.
+    /// Whether it comes before spans that end at the same time.
     is_inside: bool,
 }
 
@@ -118,7 +118,7 @@ impl Points<'_, '_> {
         entries.push(Entry { section, part: RECORD, end_ns: ts_ns, order, begin_ns: ts_ns, kind, text, number })
     }
 
-    /// Counts arguments, for which there is no room; the color of a bookmark is one of them.
+    /// Counts arguments, which the format cannot hold; the color of a bookmark is one of them.
     fn lose_args(&mut self, owner: Owner, has_color: bool) -> Result<Option<u32>> {
         let Pass { args, names, loss, .. } = &mut *self.pass;
         let mut color = None;
@@ -135,10 +135,10 @@ impl Points<'_, '_> {
     }
 }
 
-/// Bytes that are no value of another type are an array of these; no other value is one.
+/// Bytes that are not a value of another type become an array of this type; no other value does.
 pub(super) const BYTES: DataType = DataType::UINT8;
 
-/// The type of a value and its bytes; gives the type and its word.
+/// Appends the bytes of a value; returns its type and the name of the type.
 fn put_datum(value: Datum<'_>, bytes: &mut Vec<u8>) -> (DataType, &'static str) {
     bytes.clear();
     let (kind, word) = match value {

@@ -1,4 +1,4 @@
-//! Threads, and what lies beside them, as sections.
+//! Threads and their extra lanes as sections.
 
 use hashbrown::{HashMap, HashSet};
 use traceloom_core::Loss;
@@ -9,11 +9,11 @@ use traceloom_passes::{Layer, Roster, ThreadIndex};
 #[derive(Clone, Debug)]
 pub(super) struct Section {
     pub(super) tid: u64,
-    /// Empty where the thread has none.
+    /// Empty if the thread has none.
     pub(super) name: String,
 }
 
-/// Sections by what they are made for.
+/// Sections by purpose.
 #[derive(Debug, Default)]
 pub(super) struct Sections {
     pub(super) list: Vec<Section>,
@@ -24,7 +24,7 @@ pub(super) struct Sections {
 }
 
 impl Sections {
-    /// A section for each thread that is taken.
+    /// A section for each selected thread.
     pub(super) fn new(roster: &Roster, loss: &mut Loss) -> Self {
         let mut sections = Self { next_tid: 1, ..Self::default() };
         for (index, thread) in (0..).zip(roster.threads()).filter(|(_, thread)| thread.is_taken) {
@@ -45,7 +45,7 @@ impl Sections {
         sections
     }
 
-    /// The section of a thread, or of what lies beside it.
+    /// The section of a thread, or of one of its extra lanes.
     pub(super) fn of(&mut self, thread: ThreadIndex, layer: Layer, lane: usize, roster: &Roster) -> u32 {
         if let Some(number) = self.by_thread.get(&(thread, layer as u8, lane)) {
             return *number;
@@ -56,7 +56,7 @@ impl Sections {
         number
     }
 
-    /// The section of what has no thread.
+    /// The section for rows without a thread.
     pub(super) fn whole(&mut self) -> u32 {
         match self.whole {
             Some(number) => number,

@@ -36,7 +36,7 @@ pub(super) fn push(pass: &mut Pass<'_>, file: &mut Draft) -> Result<()> {
             order += 2;
             let end_ns = timeline.at(span.end_ns);
             if end_ns == 0 {
-                // easy_profiler drops it, and refuses a file that counts it.
+                // easy_profiler drops such a switch, and refuses a file that counts it.
                 span.lose("context switches that end where the capture starts", loss);
                 continue;
             }
@@ -49,7 +49,7 @@ pub(super) fn push(pass: &mut Pass<'_>, file: &mut Draft) -> Result<()> {
             span.lose(NEVER_CLOSED, loss);
         }
         if span.end_ns == span.ts_ns {
-            // Their order does not say which lies in which.
+            // Their order does not show which contains which.
             span.lose("how spans nest that took no time", loss);
         }
         args.lose(span.owner(roster.thread(span.thread).trace), names, loss)?;
@@ -73,7 +73,7 @@ pub(super) fn push(pass: &mut Pass<'_>, file: &mut Draft) -> Result<()> {
 fn block(open: &Open, section: u32, end_ns: u64, order: &mut u64) -> Entry {
     *order += 1;
     let Open { begin_ns, kind } = *open;
-    // What events and values have at the same moment comes before or after all of these.
+    // Events and values at the same time come before or after all of these.
     let order = *order + (1 << 62);
     Entry { section, part: RECORD, end_ns, order, begin_ns, kind, text: NO_TEXT, number: 0 }
 }

@@ -1,4 +1,4 @@
-//! Entries in order as records of the file: once to count them, once to write them.
+//! Turns sorted entries into records of the file: once to count them, once to write them.
 
 use std::{io::Write, iter::Peekable};
 
@@ -16,11 +16,11 @@ use super::{
 };
 use traceloom_passes::{NameId, NamePool, Pass};
 
-/// Sizes are stored in 16 bits; what belongs to a record beside its text is shorter than the rest of them.
+/// Sizes are stored in 16 bits; everything in a record besides its text fits in the rest.
 const MAX_BYTES: usize = 65_000;
-/// Half of it for a file, as a descriptor has both.
+/// Half of it for a file name, because a descriptor has a name and a file.
 const MAX_FILE_BYTES: usize = 32_000;
-/// What the library gives blocks without a color.
+/// The library's color for blocks without a color.
 const NO_COLOR: u32 = 0xffff_ecb3;
 const BOOKMARK_COLOR: u32 = 0xffaa_8773;
 
@@ -30,7 +30,7 @@ pub(super) fn write(draft: Draft, pass: &mut Pass<'_>, out: &mut dyn Write) -> R
     let layout = Layout::real(Version::V2_1_0, ByteOrder::Little);
     let mut header = Header::new(layout, Version::V2_1_0);
     header.pid = Some(pass.roster.processes.first().and_then(|process| process.pid).unwrap_or(0));
-    // 0 would mean that the start is not known. Later times keep their distance from it.
+    // 0 would mean that the start is unknown. Later times keep their distance from the start.
     let native = match pass.roster.traces.as_slice() {
         [trace] => trace.start_native_ns.saturating_add(trace.first_ts_ns.unwrap_or(0).min(0)),
         _ => 0,
@@ -54,7 +54,7 @@ pub(super) fn write(draft: Draft, pass: &mut Pass<'_>, out: &mut dyn Write) -> R
     file.emit(&mut Emitter { emit: &mut count, loss: &mut pass.loss })?;
     tally.fill(&mut header);
     let mut writer = create(out, &header)?;
-    // What is lost was counted with the records.
+    // Losses were counted in the first pass.
     file.emit(&mut Emitter { emit: &mut |record| writer.write(record), loss: &mut Loss::default() })?;
     writer.finish()?;
     Ok(())
@@ -133,7 +133,7 @@ fn next_of(rest: &mut Peekable<Merge<'_, Entry>>, section: u32, is_switch: bool)
     rest.next_if(is_next).transpose()
 }
 
-/// Makes records that fit.
+/// Makes records that fit the limits of the format.
 struct Emitter<'e> {
     emit: &'e mut dyn FnMut(&Record<'_>) -> Result<()>,
     loss: &'e mut Loss,
@@ -163,7 +163,7 @@ impl Emitter<'_> {
         }))
     }
 
-    /// A block, event or value, whose times are those of the file.
+    /// A block, event or value, with times in file units.
     fn record(&mut self, entry: &Entry, block_type: BlockType, text: &[u8]) -> Result<()> {
         let (begin, end, descriptor) = (entry.begin_ns, entry.end_ns, entry.kind);
         if block_type != BlockType::VALUE {

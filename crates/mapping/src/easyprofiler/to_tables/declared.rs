@@ -1,4 +1,4 @@
-//! Descriptors: rows of `definitions`, and what their records take from them.
+//! Descriptors: rows of `definitions`, and the properties that records take from them.
 
 use traceloom_easyprofiler::Descriptor;
 use traceloom_model::{
@@ -9,10 +9,10 @@ use traceloom_model::{
 
 use crate::shared::{Args, Argument, Datum, text};
 
-/// What a record takes from its descriptor.
+/// The properties that a record takes from its descriptor.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Declared {
-    /// The row of `definitions`; a hole has none.
+    /// The row of `definitions`; `None` for a hole.
     pub(super) id: Option<i64>,
     pub(super) name: Symbol,
     pub(super) file: Option<Symbol>,
@@ -20,10 +20,10 @@ pub(super) struct Declared {
     pub(super) color: Option<u32>,
 }
 
-/// The descriptors so far, holes included: records refer to their places.
+/// The descriptors so far, including holes, because records refer to their indexes.
 #[derive(Debug)]
 pub(super) struct Declarations {
-    /// The last is what a record has whose descriptor is not there.
+    /// The last one is for records whose descriptor is missing.
     list: Vec<Declared>,
 }
 
@@ -77,7 +77,7 @@ impl Declarations {
     }
 }
 
-/// What the columns do not have room for: a number that is not the place, and a line below zero.
+/// Values that the columns cannot hold: a number other than the index, and a negative line.
 fn push_oddities(
     owner_id: i64,
     descriptor: &Descriptor<'_>,

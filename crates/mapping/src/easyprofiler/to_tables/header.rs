@@ -1,4 +1,4 @@
-//! What the header says: attributes, the process, the origin of all times.
+//! The header: attributes, the process, the origin of all times.
 
 use traceloom_core::{Describe, FieldValue, Fields, Records, Result, Text};
 use traceloom_easyprofiler::{Clock, Header, Record};
@@ -6,16 +6,17 @@ use traceloom_model::{ClockKind, Halt, Table, Tables, attributes::Attribute, pro
 
 use crate::{shared::Facts, trace::Input};
 
-/// Where `ts_ns` is 0.
+/// The time at which `ts_ns` is 0.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Origin {
     pub(super) ns: u64,
-    /// The same in ticks; a bookmark has none.
+    /// The origin in ticks; unknown if only a bookmark has a time.
     ticks: Option<u64>,
 }
 
 impl Origin {
-    /// When the capture began; a capture over the network does not know, then it is the first timed record.
+    /// The start of the capture; a capture over the network does not know it, so then it is the first record with a
+    /// time.
     pub(super) fn of(header: &Header, clock: &Clock, input: &Input<'_>) -> Result<Self> {
         if header.begin_time != 0 {
             return Ok(Self { ns: clock.begin_ns(), ticks: Some(header.begin_time) });
@@ -45,7 +46,7 @@ pub(super) fn push(header: &Header, tables: &mut Tables<'_>) -> Result<(), Halt>
     tables.push(Process { id: 0, pid: header.pid, ppid: None, name: None, start_ts_ns: None, end_ts_ns: None })
 }
 
-/// The row of `traces`, but for its start in the clock of the file.
+/// The row of `traces`, without its start on the clock of the file.
 pub(super) fn facts<'a>(header: &Header, version: &'a str, origin: &Origin, extent: Extent) -> Facts<'a> {
     let has_ticks = header.cpu_frequency != 0;
     Facts {
@@ -53,7 +54,7 @@ pub(super) fn facts<'a>(header: &Header, version: &'a str, origin: &Origin, exte
         version,
         producer: None,
         clock: if has_ticks { ClockKind::Tsc } else { ClockKind::Monotonic },
-        // Stored signed, and taken for unsigned by everybody.
+        // Stored as signed, but every tool reads it as unsigned.
         clock_hz: has_ticks.then_some(header.cpu_frequency.cast_unsigned()),
         start_ticks: origin.ticks.filter(|_| has_ticks),
         start_native_ns: 0,
@@ -83,7 +84,7 @@ impl Fields for Attributes {
         self.list.push((name, text));
     }
 
-    // The header has no lists: what is in one would stand on its own.
+    // The header has no lists; items would become separate fields.
     fn list(&mut self, _name: &'static str) {}
 
     fn end(&mut self) {}

@@ -1,8 +1,8 @@
 //! EasyProfiler records to tables.
 //!
-//! The id of a span or event is the number of its record, blocks, events and values of all threads counted together
-//! in the order of the file; bookmarks count on from there. An event or value that takes time, or that others lie
-//! inside of, is a span as well: otherwise the tree would have gaps.
+//! The id of a span or event is the number of its record: blocks, events and values of all threads are counted together
+//! in file order, followed by bookmarks. An event or value that has a duration, or contains other records, is also a
+//! span; otherwise the tree would have gaps.
 
 mod declared;
 mod header;
@@ -111,7 +111,7 @@ struct Walk<'s, P> {
     extent: Extent,
 }
 
-/// A walk, as a taker of plain records.
+/// A walk that receives plain records.
 struct Step<'w, 's, 't, P> {
     walk: &'w mut Walk<'s, P>,
     tables: &'w mut Tables<'t>,
@@ -147,7 +147,7 @@ impl Words {
     }
 }
 
-/// When a record was, in the clock of the file and in that of the tables.
+/// The times of a record, on the clock of the file and on that of the tables.
 #[derive(Clone, Copy, Debug)]
 struct Interval {
     begin_ns: u64,
@@ -188,7 +188,7 @@ impl<'s, P: Places> Walk<'s, P> {
         }
     }
 
-    /// Apart, so that the loop over the records has the short way only once.
+    /// Not inlined, so that the loop over the records contains the fast path only once.
     #[inline(never)]
     fn odd_block(&mut self, block: &Block<'_>, tables: &mut Tables<'_>) -> Result<(), Halt> {
         self.block(block, tables)
@@ -211,7 +211,7 @@ impl<'s, P: Places> Walk<'s, P> {
                 self.end_turns(tables)?;
                 self.bookmark(bookmark, tables)?;
             }
-            // A descriptor that is too short takes its place in the list all the same.
+            // A descriptor that is too short still gets an index in the list.
             Record::Hole | Record::Malformed(_) | Record::Residue(_) if self.threads.is_empty() => self.declared.hole(),
             _ => {}
         }
@@ -288,9 +288,9 @@ impl<'s, P: Places> Walk<'s, P> {
         self.values.push(value, &moment, &mut self.args, tables)
     }
 
-    /// Whether an event or value is a span too, and wanted as such.
+    /// Whether an event or value is also a span, and spans are wanted.
     fn is_span(&mut self, interval: &Interval, place: &Place, end: u64, tables: &mut Tables<'_>) -> bool {
-        // The record before is the first that a record may take for a child, and if it does not, it has none.
+        // The previous record is the only candidate for a first child: if it is not a child, there is none.
         let has_children = interval.begin_ns < self.clock.ns(self.thread.last_end);
         self.thread.last_end = end;
         let is_span = has_children || interval.begin_ns < interval.end_ns;
@@ -353,7 +353,7 @@ impl<'s, P: Places> Walk<'s, P> {
         let id = self.number();
         let shown = text(bookmark.text.text);
         let is_exact = matches!(shown, Cow::Borrowed(_));
-        // It belongs to no thread: who asks for some threads does not ask for it.
+        // It belongs to no thread, so a filter by threads leaves it out.
         let is_taken = tables.filter().threads.is_none() && tables.filter().takes_time(ts_ns);
         if !is_taken || !self.is_mine {
             self.args.skip(if is_exact { 1 } else { 2 });

@@ -1,4 +1,4 @@
-//! Where a record stands among the others of its thread, as far as anybody wants to know.
+//! The place of a record in the tree of its thread, as far as the sink needs it.
 
 use traceloom_core::Result;
 use traceloom_easyprofiler::{Knot, Nestings, Nodes, Reach, RunNesting, Tree};
@@ -16,9 +16,9 @@ pub(super) struct Place {
     pub(super) reach: Option<Reach>,
 }
 
-/// Gives every record of a turn its place; `thread` comes before the first record of a section.
+/// Determines the place of every record of a turn; `thread` is called before the first record of a section.
 ///
-/// A type for each answer, because a choice made again for every record would be slow.
+/// One type per strategy, because branching again for every record would be slow.
 pub(super) trait Places {
     /// The following records belong to this thread.
     fn thread(&mut self, id: i64) -> Result<()>;
@@ -40,7 +40,7 @@ pub(super) trait Places {
     fn open(&mut self, _begin_ns: u64, _reach: Reach, _row: OpenRow) {}
 }
 
-/// Nobody wants to know.
+/// No places are needed.
 #[derive(Debug)]
 pub(super) struct Unknown;
 
@@ -55,7 +55,7 @@ impl Places for Unknown {
     }
 }
 
-/// Parents and depths too: parents come after their children, so the file has been read once before.
+/// Also parents and depths: parents come after their children, so the file has been read once before.
 #[derive(Debug)]
 pub(super) struct Known<'t> {
     tree: &'t Tree,
@@ -77,7 +77,7 @@ impl Places for Known<'_> {
 
     #[inline(always)]
     fn next(&mut self, _begin_ns: u64, _end_ns: u64) -> Result<Place> {
-        // Nodes run out only if the file has grown meanwhile.
+        // Nodes run out only if the file has grown in the meantime.
         let Some(node) = self.nodes.next().transpose()? else { return Ok(Place::default()) };
         let parent_id = node.parent.map(i64::from);
         Ok(Place { parent_id, depth: node.depth, children_ns: node.children_ns, reach: None })
@@ -91,7 +91,7 @@ impl Places for Known<'_> {
     }
 }
 
-/// The time of the children alone: known when the record comes, because they come before it.
+/// Only the time of the children, which is known at each record because they come before it.
 impl Places for Nestings {
     fn thread(&mut self, id: i64) -> Result<()> {
         self.thread(id as u64).map(drop)
@@ -104,7 +104,7 @@ impl Places for Nestings {
     }
 }
 
-/// The same if this walk does not make the rows of all turns.
+/// Like [`Nestings`], if this walk does not make the rows of all turns.
 pub(super) struct Runs<'s> {
     share: &'s dyn Share,
     nesting: RunNesting,

@@ -2,7 +2,7 @@
 
 use traceloom_model::{Table, Tables};
 
-/// How much of the file has to be read, and how closely.
+/// How much of the file has to be read, and in how much detail.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan {
     pub(super) reads_descriptors: bool,

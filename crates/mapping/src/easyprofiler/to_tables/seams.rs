@@ -13,10 +13,10 @@ use crate::pipeline::{Join, Seam};
 /// A row whose self time is not complete.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OpenRow {
-    /// Its number in the batch; a record that is not a row matters to later ones all the same.
+    /// Its index in the batch; a record that is not a row still affects later ones.
     pub(super) row: Option<usize>,
     pub(super) dur_ns: i64,
-    /// Total time of the children that are known.
+    /// Total time of the known children.
     pub(super) children_ns: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Threads: a section of the file opens one, or goes on with one that was there before.
+//! Threads: a section of the file starts a new one or continues an earlier one.
 
 use std::{hash::BuildHasher, ops::Range};
 
@@ -35,7 +35,7 @@ struct Known {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Current {
     pub(super) id: i64,
-    /// Whether the sink looks at its rows.
+    /// Whether the sink wants its rows.
     pub(super) is_taken: bool,
     /// When its last block, event or value ended, in ticks.
     pub(super) last_end: u64,
@@ -49,7 +49,7 @@ impl Threads {
         }
         self.current = self.number(thread.id);
         let known = &mut self.list[self.current];
-        // A later section may bring a name, or another one; one that brings none leaves it.
+        // A later section may add or change the name; a section without a name leaves it unchanged.
         if !thread.name.is_empty() {
             let name = text(thread.name.text);
             if self.names[known.name.clone()] != *name {
@@ -76,17 +76,17 @@ impl Threads {
         number
     }
 
-    /// How many there are so far.
+    /// Number of threads so far.
     pub(super) fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Whether none has come yet.
+    /// Whether there is no thread yet.
     pub(super) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Pushes the rows, when all names are known.
+    /// Pushes the rows once all names are known.
     pub(super) fn push(&self, tables: &mut Tables<'_>) -> Result<(), Halt> {
         let mut row = |id, tid, name: &str| {
             let name = (!name.is_empty()).then_some(name).map(Named::Text);

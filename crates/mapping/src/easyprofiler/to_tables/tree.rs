@@ -32,7 +32,7 @@ pub(super) fn tree(source: &Source, options: &Options, threads: usize) -> Result
     builder.finish()
 }
 
-/// Takes the times of records.
+/// Receives the times of records.
 trait TakeTimes {
     /// Whether it wants the times of this turn.
     fn is_mine(&self) -> bool;
@@ -40,7 +40,7 @@ trait TakeTimes {
     fn push(&mut self, begin_ns: u64, end_ns: u64) -> Result<()>;
     /// The turn is over; returns false if nothing more is wanted.
     fn end_turn(&mut self) -> Result<bool>;
-    /// A record had a problem; returns false if only a single walk can go on.
+    /// A record had a problem; returns false if only a single walk can continue.
     fn takes_odd(&mut self) -> bool;
 }
 
@@ -77,10 +77,10 @@ fn read(reader: &mut Reader, taker: &mut impl TakeTimes) -> Result<()> {
     }
 }
 
-/// Converts the times of records and hands them over.
+/// Converts the times of records and passes them on.
 struct Times<'t, T> {
     clock: Clock,
-    /// Number of records until the turn is over.
+    /// Number of records until the end of the turn.
     room: &'t mut u32,
     taker: &'t mut T,
 }

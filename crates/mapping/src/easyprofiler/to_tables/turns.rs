@@ -10,7 +10,8 @@ use crate::{
     shared::Args,
 };
 
-/// Blocks, events and values per turn: several batches, because the end of a turn sends what is there of every table.
+/// Blocks, events and values per turn: several batches, because the end of a turn sends an incomplete batch of every
+/// table.
 pub(super) const TURN: i64 = 4 * BATCH_ROWS as i64;
 
 /// Max number of threads in a file that several walks read: each of them keeps all threads.
@@ -40,13 +41,13 @@ fn prepare(source: &Source, options: &Options, wanted: &Wanted) -> Result<Prepar
     Ok(Box::new(tree))
 }
 
-/// Whether walks skip such a record in the turns of other walks. If it has a problem, they took it for a plain one, and
-/// only a single walk can go on.
+/// Whether walks skip such a record in the turns of other walks. If it has a problem, they mistook it for a plain one,
+/// and only a single walk can continue.
 pub(super) fn is_skipped(record: &Record<'_>) -> bool {
     matches!(record, Record::Block(_) | Record::Value(_) | Record::Malformed(_) | Record::Residue(_))
 }
 
-/// What the records of other walks' turns tell about the file.
+/// Facts from the records of other walks' turns.
 #[derive(Debug)]
 pub(super) struct Skipped<'v> {
     pub(super) wants_times: bool,

@@ -17,7 +17,7 @@ pub(super) struct Values {
     next_id: i64,
     /// The key of every argument.
     key: Symbol,
-    /// The words for the types met so far.
+    /// The names of the types so far.
     types: [Option<Symbol>; 256],
 }
 
@@ -27,11 +27,11 @@ pub(super) struct Moment {
     pub(super) ts_ns: i64,
     pub(super) thread_id: i64,
     pub(super) name: Symbol,
-    /// Whether the sink looks at the row.
+    /// Whether the sink wants the row.
     pub(super) is_taken: bool,
 }
 
-/// One row: what the columns show, and what it is exactly.
+/// One row: the values of the columns, and the exact value.
 struct Cell<'a> {
     number: Option<f64>,
     text: Option<&'a str>,
@@ -44,7 +44,7 @@ impl Values {
         Self { next_id: 0, key: strings.intern("value"), types: [None; 256] }
     }
 
-    /// Pushes one row for each element; a text is one, and so are bytes that are no elements.
+    /// Pushes one row per element; a text is one row, and so are bytes that are not elements.
     pub(super) fn push(
         &mut self,
         value: &Value<'_>,
@@ -55,7 +55,7 @@ impl Values {
         if let Some(before_nul) = value.text() {
             let shown = latin1_unless_utf8(before_nul);
             let stored = value.data.strip_suffix(b"\0").unwrap_or(value.data);
-            // A text with more behind its NUL, or with bytes that are no text, is only exact as bytes.
+            // A text with bytes after its NUL, or with invalid bytes, is exact only as bytes.
             let is_exact = stored.len() == before_nul.len() && matches!(shown, Cow::Borrowed(_));
             let exact = if is_exact { Datum::Text(&shown) } else { Datum::Replaced(&shown, value.data) };
             let cell = Cell { number: None, text: Some(&shown), idx: None, exact };
@@ -126,7 +126,7 @@ impl Values {
     }
 }
 
-/// Texts that are not UTF-8 mostly come from programs that write Latin-1, and no byte of them is lost so.
+/// Texts that are not UTF-8 usually come from programs that write Latin-1, and this loses no byte.
 fn latin1_unless_utf8(bytes: &[u8]) -> Cow<'_, str> {
     let latin1 = |_| bytes.iter().copied().map(char::from).collect::<String>().into();
     str::from_utf8(bytes).map_or_else(latin1, Cow::Borrowed)

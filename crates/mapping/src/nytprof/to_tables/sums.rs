@@ -20,7 +20,7 @@ use super::{
 };
 use crate::shared::{Args, Argument, Datum};
 
-/// What rows say about their sub.
+/// The properties that rows take from their sub.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Defined {
     pub(super) id: Option<i64>,

@@ -46,7 +46,7 @@ pub(super) fn is_builtin(name: &str) -> bool {
     BUILTINS.iter().any(|(builtin, _)| *builtin == name)
 }
 
-/// What a row of another table holds besides its arguments.
+/// The fields of a row of another table besides its arguments.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Detail<'a> {
     Log { level: &'a str, file: Option<&'a str>, line: Option<u32>, message: &'a str },

@@ -1,4 +1,4 @@
-//! What is asked of a store, and what is answered.
+//! Queries about a store, and their answers.
 #![cfg_attr(not(feature = "sql"), allow(dead_code, reason = "only the page needs the types then"))]
 
 use std::collections::BTreeMap;
@@ -7,49 +7,49 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::wire::row;
 
-/// What a store holds.
+/// The contents of a store.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct StoreAbout {
     pub(crate) path: String,
-    /// Whether it is the store of a fleet, which has trends.
+    /// Whether it is a fleet store, which has trends.
     pub(crate) has_trends: bool,
     /// Traces and files in quarantine.
     pub(crate) all: u64,
     pub(crate) quarantined: u64,
-    /// Those that can be listed: fewer than all in a store that is very large.
+    /// Number of traces that can be listed; fewer than all in a very large store.
     pub(crate) listed: usize,
-    /// The columns that traces are tagged by, and `format`.
+    /// The columns with tags, and `format`.
     pub(crate) tags: Vec<StoreTag>,
 }
 
-/// A column that traces are tagged by.
+/// A column with tags.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct StoreTag {
     pub(crate) column: String,
-    /// How many values it has; the newest are listed.
+    /// Number of values; only the newest are listed.
     pub(crate) all: usize,
     pub(crate) values: Vec<TagValue>,
 }
 
 row! {
-    /// A value of a tag, and how many traces have it.
+    /// A value of a tag, and the number of its traces.
     pub(crate) struct TagValue { value: String, traces: usize }
 }
 
-/// Which traces are wanted, and in which order.
+/// Filter and order of the list of traces.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(default)]
 pub(crate) struct TracesQuery {
-    /// Words that the path, a tag, the format or the finding has, each of them.
+    /// Words that all must occur in the path, a tag, the format or the finding.
     pub(crate) text: String,
-    /// Values of columns, of which a trace has one each.
+    /// Allowed values by column.
     pub(crate) tags: BTreeMap<String, Vec<String>>,
     pub(crate) state: StoredState,
     pub(crate) sort: StoredSort,
-    /// The column that is sorted by, if that is a tag.
+    /// The sort column, if it is a tag.
     pub(crate) column: String,
     pub(crate) is_down: bool,
     pub(crate) skip: usize,
@@ -81,18 +81,18 @@ pub(crate) enum StoredSort {
     Tag,
 }
 
-/// Some of the traces.
+/// A range of the list.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct StoredTraces {
-    /// Traces that were asked for, in all.
+    /// Number of matching traces.
     pub(crate) total: usize,
-    /// From the one that was asked for on.
+    /// The requested rows.
     pub(crate) rows: Vec<StoredRow>,
 }
 
 row! {
-    /// A trace of a store; a file in quarantine has a finding instead of a content.
+    /// A trace of a store; a file in quarantine has a finding instead of contents.
     pub(crate) struct StoredRow {
         id: String,
         path: String,
@@ -113,20 +113,20 @@ row! {
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct StoredQuery {
-    /// As text: it does not fit into a number of JavaScript.
+    /// As text, because it does not fit into a JavaScript number.
     pub(crate) id: String,
 }
 
-/// What is known of a trace.
+/// Details of a trace.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct StoredDetails {
     pub(crate) row: StoredRow,
-    /// Problems of the trace, in all.
+    /// Number of problems of the trace.
     pub(crate) all_findings: u64,
-    /// The first of them.
+    /// The first problems.
     pub(crate) findings: Vec<StoredFinding>,
-    /// The file that it is opened from; its content is looked at when it is opened.
+    /// The file from which it is opened; its content is checked when it is opened.
     pub(crate) source: Option<String>,
     /// Why it cannot be opened.
     pub(crate) refusal: Option<String>,
@@ -137,7 +137,7 @@ row! {
     pub(crate) struct StoredFinding { severity: String, code: String, message: String }
 }
 
-/// The trace that is opened.
+/// The trace to open.
 #[cfg(test)]
 #[derive(ts_rs::TS)]
 #[allow(dead_code, reason = "the server reads it from the address")]
@@ -145,7 +145,7 @@ pub(crate) struct OpenStoredQuery {
     trace: String,
 }
 
-/// The figure of each trace in which changes are searched for.
+/// The figure of each trace that is checked for changes.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
@@ -157,26 +157,26 @@ pub(crate) enum TrendMetric {
     P99,
 }
 
-/// Names of the store, those that changed first.
+/// Names of the store, changed ones first.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct StoredNamesQuery {
     #[serde(default)]
     pub(crate) metric: TrendMetric,
-    /// Words that the name has.
+    /// Words that all must occur in the name.
     #[serde(default)]
     pub(crate) text: String,
     pub(crate) skip: usize,
     pub(crate) take: usize,
 }
 
-/// Some of the names.
+/// A range of the names.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct StoredNames {
-    /// Names that were asked for, in all.
+    /// Number of matching names.
     pub(crate) total: usize,
-    /// Names of the store that changed.
+    /// Number of names that changed.
     pub(crate) changed: usize,
     pub(crate) rows: Vec<StoredName>,
 }
@@ -203,14 +203,14 @@ pub(crate) struct RegressionsQuery {
     pub(crate) candidate: String,
 }
 
-/// What [`traceloom_fleet::Trend::to_json`] writes, for the page.
+/// The output of [`traceloom_fleet::Trend::to_json`], for the page.
 #[cfg(test)]
 pub(crate) mod trend {
     #![allow(dead_code, reason = "only their shape counts")]
 
     use serde::Deserialize;
 
-    /// How long a name takes from day to day and from build to build, as `traceloom trend --json` prints it.
+    /// The times of a name from day to day and from build to build, as `traceloom trend --json` prints them.
     #[derive(Debug, Deserialize, ts_rs::TS)]
     #[serde(deny_unknown_fields)]
     pub(crate) struct Trend {
@@ -248,7 +248,7 @@ pub(crate) mod trend {
         pub(crate) p99_ns: Option<f64>,
         /// Mean of the figures of the traces.
         pub(crate) value_ns: f64,
-        /// The true mean is within this of it, in 95 of 100 cases.
+        /// Half the width of the 95 % confidence interval of the mean.
         pub(crate) noise_ns: Option<f64>,
     }
 
@@ -259,10 +259,10 @@ pub(crate) mod trend {
         pub(crate) at: TrendPlace,
         pub(crate) before_ns: f64,
         pub(crate) after_ns: f64,
-        /// As a part of before.
+        /// As a share of the value before.
         pub(crate) change: f64,
         pub(crate) noise: f64,
-        /// The probability that it is chance.
+        /// The probability that the change is due to chance.
         pub(crate) p: f64,
     }
 }

@@ -1,4 +1,4 @@
-//! The traces of a store, in memory: what a list shows, filters and sorts by.
+//! The traces of a store in memory, with the columns that the list shows, filters and sorts.
 
 use std::{
     cmp::Reverse,
@@ -11,17 +11,18 @@ use traceloom_query::{Ask, fleet::PARTITIONS};
 
 use super::answer::{StoreTag, StoredRow, TagValue};
 
-/// Traces that are listed, the newest days first: a hundred bytes of memory each, and as much again for a long path.
+/// Max number of listed traces, newest days first: each takes a hundred bytes of memory, and as much again for a long
+/// path.
 pub(super) const MAX_TRACES: usize = 250_000;
-/// Letters of a path or a finding that are kept; a longer path is of no file.
+/// Max characters of a path or a finding; no file has a longer path.
 const MAX_LETTERS: usize = 1_024;
-/// Values of a tag that one can choose from.
+/// Max number of values of a tag to choose from.
 const MAX_VALUES: usize = 1_000;
 
 /// All traces of a store.
 #[derive(Debug, Default)]
 pub(super) struct Catalog {
-    /// What traces are tagged by; the last one is the format.
+    /// The columns with tags; the last one is the format.
     columns: Vec<String>,
     /// The values of each column, in order.
     values: Vec<Vec<String>>,
@@ -35,7 +36,7 @@ pub(super) struct Row {
     pub(super) path: String,
     /// Numbers of the values of all columns.
     pub(super) tags: Vec<u32>,
-    /// What the content is recognized by; empty if only the id is known.
+    /// The hash of the content; empty if only the id is known.
     pub(super) hash: String,
     pub(super) start_unix_ns: Option<i64>,
     pub(super) duration_ns: Option<i64>,
@@ -47,7 +48,7 @@ pub(super) struct Row {
     pub(super) finding: Option<String>,
 }
 
-/// Rows that a trace has.
+/// Number of rows of a trace.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counts {
     pub(super) spans: u64,
@@ -64,7 +65,7 @@ impl Counts {
 /// Texts of the tags of a trace, before they are numbered.
 type Texts = Vec<String>;
 
-/// Gathers traces.
+/// Collects traces.
 #[derive(Default)]
 struct Gatherer {
     columns: Vec<String>,
@@ -112,7 +113,7 @@ impl Catalog {
         Ok(gatherer.finish())
     }
 
-    /// The traces of a store without partitions, which are tagged by the day of their start.
+    /// The traces of a store without partitions, tagged with the day of their start.
     pub(super) fn of_store(store: &dyn Ask) -> Result<Self> {
         let mut gatherer = Gatherer { columns: vec![PARTITIONS[0].to_owned()], rows: Vec::new() };
         let mut counts = counts(store, "select trace_id, count(*) from spans group by trace_id")?;
@@ -139,7 +140,7 @@ impl Catalog {
         Ok(gatherer.finish())
     }
 
-    /// The trace of an id.
+    /// The trace with an id.
     pub(super) fn find(&self, id: u64) -> Option<&Row> {
         self.rows.iter().find(|row| row.id == id)
     }
@@ -161,7 +162,7 @@ impl Catalog {
         row.tags.iter().zip(&self.values).map(value)
     }
 
-    /// A trace as it is sent.
+    /// A trace as sent to the page.
     pub(super) fn shown(&self, row: &Row) -> StoredRow {
         StoredRow {
             id: row.id.to_string(),
@@ -179,7 +180,7 @@ impl Catalog {
         }
     }
 
-    /// The values that one can choose from, in order; days and builds from the newest.
+    /// The values to choose from, sorted; the newest days and builds first.
     pub(super) fn choices(&self) -> Vec<StoreTag> {
         let day = self.column(PARTITIONS[0]);
         let of_column = |(number, column): (usize, &String)| {
@@ -204,7 +205,7 @@ impl Catalog {
 }
 
 impl Gatherer {
-    /// Numbers the tags: most traces share theirs with many others.
+    /// Replaces tags with numbers, because most traces share their tags with many others.
     fn finish(mut self) -> Catalog {
         self.columns.push("format".to_owned());
         let column = |number: usize| {
@@ -223,7 +224,7 @@ impl Gatherer {
     }
 }
 
-/// The tags of a row that begins with them, and the format.
+/// The tags at the start of a row, and the format.
 fn tags(row: &[String], width: usize, format: String) -> Texts {
     row.iter().take(width).cloned().chain([format]).collect()
 }
@@ -239,7 +240,7 @@ fn of_file(row: &[String], at: usize) -> Row {
     }
 }
 
-/// The count that a query fills.
+/// The count that a query sets.
 type Place = fn(&mut Counts) -> &mut u64;
 
 /// Runs the given query for spans, and counts the log lines and allocations of each trace.
@@ -260,7 +261,7 @@ fn counts(store: &dyn Ask, spans: &str) -> Result<HashMap<u64, Counts>> {
     Ok(counts)
 }
 
-/// When a trace begins and ends.
+/// The start and end of a trace.
 struct Times {
     unix_origin_ns: Option<i64>,
     first_ns: Option<i64>,

@@ -1,4 +1,4 @@
-//! Some of the traces, filtered and sorted.
+//! Filters and sorts the traces.
 
 use std::cmp::Ordering;
 
@@ -7,13 +7,13 @@ use super::{
     catalog::{Catalog, Row},
 };
 
-/// Rows of one answer.
+/// Max rows per answer.
 const MAX_ROWS: usize = 500;
 
-/// The numbers of the traces that are asked for, in order.
+/// The numbers of the matching traces, in order.
 pub(super) fn arranged(catalog: &Catalog, query: &TracesQuery) -> Vec<u32> {
     let words: Vec<String> = query.text.split_whitespace().map(str::to_lowercase).collect();
-    // A column or a value that the store does not have has no traces.
+    // No trace has a column or a value that the store does not have.
     let wanted: Option<Vec<(usize, Vec<u32>)>> = query
         .tags
         .iter()
@@ -40,7 +40,7 @@ pub(super) fn arranged(catalog: &Catalog, query: &TracesQuery) -> Vec<u32> {
     order
 }
 
-/// A window of them.
+/// A range of the list.
 pub(super) fn page(catalog: &Catalog, order: &[u32], query: &TracesQuery) -> StoredTraces {
     let rows = order.iter().skip(query.skip).take(query.take.min(MAX_ROWS));
     let shown = rows.filter_map(|number| catalog.rows.get(*number as usize)).map(|row| catalog.shown(row));
@@ -70,7 +70,7 @@ fn has_words(catalog: &Catalog, row: &Row, words: &[String]) -> bool {
 
 fn compared(one: &Row, other: &Row, sort: StoredSort, column: Option<usize>) -> Ordering {
     let tag = |row: &Row| column.and_then(|column| row.tags.get(column)).copied();
-    // A file that cannot be read is worse than any problem in one that can.
+    // A file that cannot be read ranks above any problem in a file that can.
     let problems = |row: &Row| (row.finding.is_some(), row.errors, row.warnings);
     match sort {
         StoredSort::Bytes => one.bytes.cmp(&other.bytes),

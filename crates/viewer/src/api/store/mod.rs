@@ -1,7 +1,7 @@
-//! A store of many traces: its list, its trends, and how one of its traces is opened.
+//! A store of many traces: the list, the trends, and opening a trace.
 //!
-//! A store says where the files of its traces were, and anybody may have written it. Only files below folders that the user
-//! named are opened, and only if their content is what the store says.
+//! A store contains the paths of its traces, and anybody may have written it. So only files below folders given by the
+//! user are opened, and only if their content matches the store.
 
 #[cfg(any(feature = "sql", test))]
 mod answer;

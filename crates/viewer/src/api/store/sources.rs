@@ -1,4 +1,5 @@
-//! The files that traces came from: only those below folders that the user named, and only if they are unchanged.
+//! The files from which traces were ingested: only those below folders given by the user, and only if they are
+//! unchanged.
 
 use std::{
     fs,
@@ -21,8 +22,8 @@ impl Sources {
         Ok(Self(folders.iter().map(real).collect::<Result<_>>()?))
     }
 
-    /// Files that may be the source of a trace: the end of its path, as much of it as there is, below one of the folders. So
-    /// a folder may have moved since, and no path leads out of it.
+    /// Files that may be the source of a trace: the longest end of its path that exists below one of the folders. So a
+    /// folder may have been moved, and no path leads out of it.
     pub(super) fn candidates(&self, row: &Row) -> Vec<PathBuf> {
         let parts: Vec<&std::ffi::OsStr> = Path::new(&row.path)
             .components()
@@ -33,7 +34,7 @@ impl Sources {
         for kept in (1..=parts.len()).rev() {
             let end: PathBuf = parts[..kept].iter().rev().collect();
             for folder in &self.0 {
-                // A link may lead elsewhere; what is not a plain file may never end.
+                // A link may lead elsewhere, and anything but a plain file may never end.
                 let real = fs::canonicalize(folder.join(&end)).ok().filter(|path| path.starts_with(folder));
                 let file = real.filter(|path| fs::metadata(path).is_ok_and(|facts| facts.is_file()));
                 found.extend(file.filter(|path| !found.contains(path)));
@@ -46,7 +47,7 @@ impl Sources {
     pub(super) fn open(&self, row: &Row, options: &Options) -> Result<Trace> {
         let mut is_changed = false;
         for path in self.candidates(row) {
-            // One source for the look and for the load: the file cannot be swapped between them.
+            // The same source is checked and loaded, so that the file cannot be swapped in between.
             let source = Source::open(&path, &options.read.limits)?;
             match Trace::new(&path, source, None, options) {
                 Ok(trace) if is_content(&trace, row)? => return Ok(trace),
@@ -78,7 +79,7 @@ impl Sources {
     }
 }
 
-/// Whether the content is what the store says.
+/// Whether the content matches the store.
 fn is_content(trace: &Trace, row: &Row) -> Result<bool> {
     let source = &trace.opened.source;
     if row.hash.is_empty() {

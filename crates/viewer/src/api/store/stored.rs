@@ -1,4 +1,4 @@
-//! A store that is open, and its endpoints.
+//! An open store, and its endpoints.
 
 use std::{
     fs,
@@ -42,7 +42,7 @@ pub(crate) fn routes(routes: &mut Routes, stored: Arc<Stored>) {
     routes.get("store/regressions", |_, stored, ask| stored.regressions(ask.query()?));
 }
 
-/// A store, and where the files of its traces may be.
+/// A store, and the folders of its sources.
 #[derive(Debug)]
 pub(crate) struct Stored {
     folder: PathBuf,
@@ -50,15 +50,15 @@ pub(crate) struct Stored {
     content: Mutex<Option<(Stamp, Arc<Content>)>>,
 }
 
-/// Another one says that the store has changed.
+/// Differs if the store has changed.
 type Stamp = (u64, Option<SystemTime>);
 
-/// What the store holds, as of a commit.
+/// The contents of the store as of a commit.
 #[derive(Debug)]
 struct Content {
     session: Arc<Session>,
     catalog: Catalog,
-    /// None if the store is not one of a fleet.
+    /// `None` if it is not a fleet store.
     quarantined: Option<u64>,
     all: u64,
     orders: Kept<TracesQuery, Vec<u32>>,
@@ -66,11 +66,11 @@ struct Content {
     regressions: Kept<[String; 2], Changes>,
 }
 
-/// The newest problems are not worth more than those that come first.
+/// Max number of problems per trace; the first ones are as good as any.
 const MAX_FINDINGS: usize = 50;
 
 impl Stored {
-    /// A folder that is a store, and the folders that sources are opened from.
+    /// Opens a store, with the folders of its sources.
     pub(crate) fn open(folder: &Path, sources: &[PathBuf]) -> Result<Self> {
         let stored = Self { folder: folder.to_owned(), sources: Sources::new(sources)?, content: Mutex::default() };
         if Fleet::open(folder)?.is_none() && Store::open(folder)?.is_none() {
@@ -85,10 +85,10 @@ impl Stored {
         Ok(self.sources.open(found(&content, id)?, options)?)
     }
 
-    /// What the store holds now; another process may add traces.
+    /// The current contents of the store; another process may add traces.
     fn content(&self) -> Answer<Arc<Content>> {
         let stamp = self.stamp();
-        // Held, so that one request reads the store and the others wait for it.
+        // Held so that one request reads the store while the others wait.
         let mut kept = self.content.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, content)) = kept.as_ref().filter(|(of, _)| *of == stamp) {
             return Ok(Arc::clone(content));
@@ -129,7 +129,7 @@ impl Stored {
             let content = self.content()?;
             let row = found(&content, &query.id)?;
             let mut findings = Vec::new();
-            // Quarantine has no rows of problems, and may have the id of a trace.
+            // Files in quarantine have no rows of problems, and may have the id of a trace.
             if row.finding.is_none() {
                 let sql = format!(
                     "select severity, code, left(message, 1024) from findings where trace_id = {} order by id limit {MAX_FINDINGS}",
@@ -200,7 +200,7 @@ impl Content {
         Ok(Self { session, catalog, quarantined: None, all, orders, names, regressions })
     }
 
-    /// The store of a fleet, which knows names and builds.
+    /// The fleet store, which has names and builds.
     fn fleet(&self) -> Answer<&Arc<Session>> {
         let none = || Refusal::absent("trends need a fleet store, created by `traceloom ingest`");
         self.quarantined.map(|_| &self.session).ok_or_else(none)

@@ -9,9 +9,9 @@ use traceloom_query::Session;
 
 use super::answer::{StoredName, StoredNames, StoredNamesQuery, TrendMetric, TrendQuery};
 
-/// Names that are listed, those that took the most time.
+/// Max number of listed names: those with the most time.
 const MAX_NAMES: usize = 100_000;
-/// Rows of one answer.
+/// Max rows per answer.
 const MAX_ROWS: usize = 500;
 
 impl From<TrendMetric> for Metric {
@@ -25,7 +25,7 @@ impl From<TrendMetric> for Metric {
     }
 }
 
-/// All names: those that got slower, the most first, then those that got faster, then the others by their time.
+/// All names: slower ones first, by the size of the change, then faster ones, then the others by time.
 #[derive(Debug)]
 pub(super) struct Names {
     rows: Vec<StoredName>,
@@ -65,7 +65,7 @@ impl Names {
         Ok(Self { rows, changed })
     }
 
-    /// Some of them.
+    /// A range of the names.
     pub(super) fn page(&self, query: &StoredNamesQuery) -> StoredNames {
         let words: Vec<String> = query.text.split_whitespace().map(str::to_lowercase).collect();
         let has_words = |row: &&StoredName| {
@@ -84,7 +84,7 @@ pub(super) fn history(session: &Session, query: TrendQuery) -> Result<serde_json
     Ok(traceloom_fleet::trend(session, &options)?.to_json())
 }
 
-/// What got slower from one build to another.
+/// Names that got slower from one build to another.
 pub(super) fn regressions(session: &Arc<Session>, builds: [&str; 2]) -> Result<diff::Report> {
     traceloom_fleet::regressions(&**session, builds, &diff::Options::default())
 }

@@ -1,4 +1,4 @@
-//! Writes `web/src/wire.ts`: every query and every answer, as the page sees them.
+//! Writes `web/src/wire.ts`: the types of every query and every answer.
 
 use std::{collections::BTreeMap, env, fs, path::Path};
 
@@ -77,7 +77,7 @@ struct Wire {
     posts: Vec<String>,
 }
 
-/// An endpoint that is being described.
+/// An endpoint under construction.
 struct Endpoint<'w> {
     wire: &'w mut Wire,
     path: &'static str,
@@ -95,7 +95,7 @@ impl Wire {
         Endpoint { wire: self, path, is_get: false, queries: Vec::new(), body: None }
     }
 
-    /// The name of a type, which is declared from now on.
+    /// Declares a type; returns its name.
     fn named<T: TS + 'static>(&mut self) -> String {
         self.visit::<T>();
         T::visit_generics(self);
@@ -105,7 +105,7 @@ impl Wire {
 
 impl TypeVisitor for Wire {
     fn visit<T: TS + 'static + ?Sized>(&mut self) {
-        // What has no file of its own is a type of TypeScript.
+        // A type without a separate file is a built-in type of TypeScript.
         if T::output_path().is_none() {
             return;
         }
@@ -150,7 +150,7 @@ impl Endpoint<'_> {
     }
 }
 
-/// The lines of a doc comment; none if there are none.
+/// A doc comment of these lines; empty if there are none.
 pub(crate) fn comment(lines: &[&str]) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
@@ -161,13 +161,13 @@ pub(crate) fn tuple(fields: &[(&str, String)]) -> String {
     format!("[{}]", fields.join(", "))
 }
 
-/// Where each field of a row is.
+/// The index of each field of a row.
 pub(crate) fn positions(fields: &[&str]) -> String {
     let fields: Vec<String> = fields.iter().enumerate().map(|(at, name)| format!("{name}: {at}")).collect();
     format!("{{ {} }} as const", fields.join(", "))
 }
 
-/// Puts each field of an object on a line of its own, and its comment before it.
+/// Puts each field of an object on a separate line, with its comment before it.
 fn laid_out(declaration: &str) -> String {
     let object = declaration.split_once(" = { ").and_then(|(head, rest)| Some((head, rest.strip_suffix(", };")?)));
     let Some((head, fields)) = object else { return declaration.to_owned() };
