@@ -21,7 +21,7 @@ pub(crate) struct Thread {
     pub(crate) others: u64,
 }
 
-/// Max threads with entries of their own; all later threads share one entry.
+/// Max number of threads with separate entries; all later threads share one entry.
 const MAX_THREADS: usize = 1 << 14;
 
 impl Thread {

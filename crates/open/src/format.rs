@@ -1,4 +1,4 @@
-//! What every format can do.
+//! The interface of every format.
 
 use std::{io::Write, marker::PhantomData};
 

@@ -67,7 +67,7 @@ const MAX_AHEAD: u64 = 8 << 20;
 /// Number of cached ranges; a parser alternates between a few offsets.
 const MAX_RANGES: usize = 4;
 
-/// An object that is mostly read forward.
+/// An object that is usually read forward.
 struct Object {
     store: Arc<dyn ObjectStore>,
     meta: ObjectMeta,

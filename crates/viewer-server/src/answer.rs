@@ -1,4 +1,4 @@
-//! From a request over HTTP to the router, and back.
+//! Passes HTTP requests to the router.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use traceloom_viewer::{self as viewer, Request, Started, Waiting};
 
 use crate::{connections::PATIENCE, served::Served};
 
-/// Longer than the path to the deepest frame of a flame graph.
+/// Max size of a body; longer than the path to the deepest frame of a flame graph.
 const MAX_BODY: usize = 2 << 20;
 
-/// Answers a request: what takes long in a thread for that, and no longer than the client waits.
+/// Answers a request; long work runs on a separate thread, and ends if the client disconnects.
 pub(crate) async fn answer(
     State(served): State<Arc<Served>>,
     Path(path): Path<String>,

@@ -1,4 +1,4 @@
-//! Connections: not too many, and none that waits forever for its client.
+//! Limits the number of connections, and how long each waits for its client.
 
 use std::{
     io,
@@ -25,7 +25,7 @@ use tokio::{
     time::{Instant, Sleep, sleep},
 };
 
-/// Far more than the windows of a browser open.
+/// Max number of connections; far more than a browser opens.
 const MAX_CONNECTIONS: usize = 128;
 /// How long a client may take to send a whole request, the next part of a file, or to read more of an answer.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
@@ -58,10 +58,10 @@ impl Listener for Connections {
     }
 }
 
-/// A connection that ends if its client lets it wait.
+/// A connection that ends if its client is too slow.
 pub(crate) struct Connection {
     stream: TcpStream,
-    /// Counts from the start, from the end of a request, and from bytes that were sent.
+    /// Restarts at the end of a request, and whenever bytes are sent.
     deadline: Pin<Box<Sleep>>,
     activity: Activity,
     _permit: Option<OwnedSemaphorePermit>,
@@ -72,7 +72,7 @@ impl Connection {
         self.deadline.as_mut().reset(Instant::now() + PATIENCE);
     }
 
-    /// Ready when the client has let us wait too long; a request that is worked on takes as long as it takes.
+    /// Ready when the client is too slow; the time to answer a request does not count.
     fn poll_late(&mut self, context: &mut Context<'_>) -> Poll<io::Error> {
         if self.activity.is_working.load(SeqCst) {
             return Poll::Pending;
@@ -152,7 +152,7 @@ impl Drop for Working {
     }
 }
 
-/// Lets a connection know that its client waits for us, and not we for it.
+/// Marks a connection as waiting for the server, not for the client.
 pub(crate) async fn note_work(ConnectInfo(activity): ConnectInfo<Activity>, request: Request, next: Next) -> Response {
     activity.is_working.store(true, SeqCst);
     let _working = Working(activity);

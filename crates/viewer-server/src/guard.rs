@@ -1,7 +1,7 @@
-//! Who may ask: pages of this server, in the browser of this user.
+//! Admits only requests from pages of this server, in the browser of this user.
 //!
-//! A page of another site can make the browser send requests here. It cannot know the token, its `Origin` is another one,
-//! and a name that it made point to the loopback address shows in `Host`.
+//! A page of another site can make the browser send requests here. But it does not know the token, its `Origin` is
+//! different, and a host name that it resolves to the loopback address shows in `Host`.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -16,14 +16,14 @@ use axum::{
 };
 use traceloom_core::{Error, Result};
 
-/// What a request has to show.
+/// The token that requests need.
 #[derive(Debug)]
 pub struct Guard {
     token: String,
     hosts: Vec<String>,
-    /// What the page is to show, as in its address.
+    /// The fragment of the address that selects what the page shows.
     shows: &'static str,
-    /// What leads to the page once, and until when.
+    /// The one-time secret, and when it expires.
     ticket: Mutex<Option<(String, Instant)>>,
 }
 
@@ -36,7 +36,7 @@ const HTTP_PORT: u16 = 80;
 const TOKEN_HEADER: &str = "x-traceloom-token";
 
 impl Guard {
-    /// For the server on a port of this machine, with a token that is new.
+    /// A guard for the server on a local port, with a new token.
     pub fn new(port: u16) -> Result<Self> {
         let names = ["127.0.0.1", "localhost"];
         let mut hosts: Vec<String> = names.iter().map(|name| format!("{name}:{port}")).collect();
@@ -46,12 +46,12 @@ impl Guard {
         Ok(Self { token: secret()?, hosts, shows: "", ticket: Mutex::default() })
     }
 
-    /// The same for a page that shows a store.
+    /// This guard, for a page that shows a store.
     pub(crate) fn of_store(self) -> Self {
         Self { shows: "&store=1", ..self }
     }
 
-    /// What a request has to show.
+    /// The token that requests need.
     pub fn token(&self) -> &str {
         &self.token
     }
@@ -61,7 +61,7 @@ impl Guard {
         format!("/?token={}{}", self.token, self.shows)
     }
 
-    /// A secret that leads to the page once; the one before it no longer does.
+    /// A secret that leads to the page once; the previous one becomes invalid.
     pub(crate) fn ticket(&self) -> Result<String> {
         let ticket = secret()?;
         *self.ticket.lock().unwrap_or_else(PoisonError::into_inner) =
@@ -69,7 +69,7 @@ impl Guard {
         Ok(ticket)
     }
 
-    /// Leads to the page, once.
+    /// Redirects to the page, once.
     pub(crate) async fn redeem(State(guard): State<Arc<Self>>, Path(given): Path<String>) -> Response {
         let mut ticket = guard.ticket.lock().unwrap_or_else(PoisonError::into_inner);
         let is_known = |(ticket, until): &mut (String, Instant)| {
@@ -82,7 +82,7 @@ impl Guard {
         }
     }
 
-    /// Refuses requests under another host name and those of pages of other sites; a layer of a router.
+    /// A router layer that refuses requests with another host name and from pages of other sites.
     pub async fn check_host(State(guard): State<Arc<Self>>, request: Request, next: Next) -> Response {
         let mut response = if guard.is_own_host(request.headers()) && guard.is_own_origin(request.headers()) {
             next.run(request).await
@@ -93,7 +93,7 @@ impl Guard {
         response
     }
 
-    /// Refuses requests without the token, in a header of its own or as `Authorization: Bearer`; a layer of a router.
+    /// A router layer that refuses requests without the token, in its own header or as `Authorization: Bearer`.
     pub async fn check_token(State(guard): State<Arc<Self>>, request: Request, next: Next) -> Response {
         if guard.is_token_known(request.headers()) {
             return next.run(request).await;
@@ -127,12 +127,12 @@ fn secret() -> Result<String> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Takes the same time wherever they differ.
+/// Takes the same time wherever the two differ.
 fn is_equal(given: &[u8], expected: &[u8]) -> bool {
     given.len() == expected.len() && given.iter().zip(expected).fold(0, |different, (a, b)| different | (a ^ b)) == 0
 }
 
-/// The page loads nothing from elsewhere and is shown in no frame.
+/// The page loads nothing from other sites and cannot be shown in a frame.
 fn harden(headers: &mut HeaderMap) {
     let policy =
         "default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'";

@@ -1,6 +1,6 @@
 //! Traces in the browser, from a local server.
 //!
-//! [`start`] serves the page of `traceloom-viewer` on the loopback interface and loads the traces meanwhile.
+//! [`start`] serves the page of `traceloom-viewer` on the loopback interface and loads the traces in the background.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Watches a program that serves what it records: everything that comes goes to a file, and the page shows the file.
+//! Watches a recording program: everything that it sends goes to a file, and the page shows the file.
 
 use std::{
     fs::{File, OpenOptions},
@@ -15,38 +15,37 @@ use traceloom_core::{
 };
 use traceloom_viewer::{Keep, Router, Watching};
 
-/// What is shown as it grows.
+/// A live trace to show.
 #[derive(Clone, Debug)]
 pub struct Live {
-    /// Where it comes from.
+    /// Its source.
     pub from: LiveSource,
-    /// How much of it stays in memory.
+    /// How much of it to keep in memory.
     pub keep: Keep,
 }
 
-/// Where a trace comes from while it is written.
+/// The source of a live trace.
 #[derive(Clone, Debug)]
 pub enum LiveSource {
-    /// A file that something writes.
+    /// A growing file.
     File(PathBuf),
-    /// A program that serves what it records.
+    /// A recording program that serves viewers.
     Program {
-        /// Where it serves.
+        /// Address of the program.
         address: Address,
-        /// What it wants to hear; without one, what it left in the file for its token.
+        /// Its token (default: the one in its token file).
         token: Option<String>,
-        /// The file that everything goes to; it must not exist. A program that comes back gets another file next to
-        /// it.
+        /// The output file, which must not exist. If the program is restarted, a second file is created next to it.
         output: PathBuf,
     },
 }
 
-/// A program that records nothing still says so several times a second, unless somebody has stopped it.
+/// A program sends its status several times per second even if it records nothing, unless it is suspended.
 const PATIENCE: Duration = Duration::from_secs(3600);
-/// How often a program that is gone is looked for.
+/// How often to try to reconnect.
 const RETRY: Duration = Duration::from_millis(500);
 
-/// Starts to watch; a program that refuses is an error here.
+/// Starts watching; fails if the program refuses.
 pub(crate) fn watch(live: Live, viewer: &Arc<Router>) -> Result<()> {
     match live.from {
         LiveSource::File(path) => drop(viewer.watch(path, None, live.keep)),
@@ -61,7 +60,7 @@ pub(crate) fn watch(live: Live, viewer: &Arc<Router>) -> Result<()> {
     Ok(())
 }
 
-/// A program that is watched, over as many connections as it takes: each brings another trace.
+/// A watched program, over any number of connections; each connection has a separate trace.
 struct Session {
     address: Address,
     token: Option<String>,
@@ -70,7 +69,7 @@ struct Session {
     viewer: Weak<Router>,
     /// Records that earlier connections missed.
     dropped: u64,
-    /// Files that were made.
+    /// Number of files created.
     files: usize,
 }
 
@@ -82,7 +81,7 @@ struct Shown {
 
 impl Session {
     fn connect(&self) -> Result<Connection> {
-        // A program that starts again has a new token.
+        // A restarted program has a new token.
         let token = self.token.clone().map_or_else(|| self.address.token(), Ok)?;
         Connection::open(&self.address, &token)
     }
@@ -95,14 +94,14 @@ impl Session {
             let path = numbered(&self.output, self.files);
             match OpenOptions::new().write(true).create_new(true).open(&path) {
                 Ok(file) => return Ok(Shown { file, watching: viewer.watch(path, None, self.keep) }),
-                // Only the first one is what the user named.
+                // Only the first file has the name given by the user.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists && self.files > 1 => {}
                 Err(error) => return Err(Error::from(error).in_file(&path)),
             }
         }
     }
 
-    /// Saves what comes, from one connection after the other, for as long as somebody looks.
+    /// Saves the data of one connection after the other, until the viewer is closed.
     fn run(mut self, mut connection: Connection, mut shown: Shown) {
         loop {
             let reason = match save(connection, &mut shown, &mut self.dropped) {
@@ -122,7 +121,7 @@ impl Session {
         }
     }
 
-    /// Waits until the program is back; `None` if nobody looks any more.
+    /// Waits until the program is back; `None` if the viewer is closed.
     fn find(&self) -> Option<Connection> {
         while self.viewer.strong_count() > 0 {
             thread::sleep(RETRY);
@@ -155,7 +154,7 @@ enum End {
     Lost(Error),
 }
 
-/// Saves what comes until the connection ends; what is confirmed is in the file, and an error is one of the file.
+/// Saves received data until the connection ends; confirmed data is in the file, and errors are those of the file.
 fn save(mut connection: Connection, shown: &mut Shown, dropped: &mut u64) -> Result<End> {
     let (dropped_before, mut saved) = (*dropped, 0);
     loop {

@@ -1,4 +1,4 @@
-//! What is shown: the traces that were named, or a store and those of its traces that somebody looks at.
+//! The contents of the pages: the given traces, or a store and its traces that are open in a page.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -18,19 +18,19 @@ use traceloom_viewer::{self as viewer, Request, Router};
 
 use crate::{answer::shown, server::StoreOptions};
 
-/// The header that says which trace of the store a page shows.
+/// The header with the trace of the store that a page shows.
 const TRACE_HEADER: &str = "x-traceloom-trace";
-/// Traces of a store that are in memory at a time.
+/// Max number of traces of a store in memory.
 const MAX_OPENED: usize = 4;
-/// A page that is looked at asks more often.
+/// A visible page sends requests more often than this.
 const IN_USE: Duration = Duration::from_secs(5);
 
-/// What pages are answered from.
+/// The routers that answer pages.
 #[derive(Debug)]
 pub(crate) struct Served {
     main: Arc<Router>,
     opened: Mutex<Vec<Opened>>,
-    /// Held while a trace is opened, so that it is opened once.
+    /// Held while a trace is opened, so that it is opened only once.
     opening: tokio::sync::Mutex<()>,
 }
 
@@ -47,7 +47,7 @@ impl Served {
         Self { main, opened: Mutex::default(), opening: tokio::sync::Mutex::default() }
     }
 
-    /// What answers a request: a page of one trace says which; it is opened if it is not.
+    /// The router for a request: a page of one trace names it, and it is opened if needed.
     pub(crate) async fn router(&self, headers: &HeaderMap) -> Result<Arc<Router>, viewer::Response> {
         match headers.get(TRACE_HEADER) {
             Some(trace) => self.trace(trace.to_str().unwrap_or_default()).await,
@@ -64,7 +64,7 @@ impl Served {
             return Ok(router);
         }
         let (main, id) = (Arc::clone(&self.main), trace.to_owned());
-        // The whole file is read, to see whether it is unchanged.
+        // Reads the whole file to check that it is unchanged.
         let opened = spawn_blocking(move || open(&main, &id)).await;
         let router = Arc::new(opened.unwrap_or_else(|_| Err(viewer::Response::failed()))?);
         self.keep(Opened { trace: trace.to_owned(), router: Arc::clone(&router), asked: Instant::now() })?;
@@ -78,7 +78,7 @@ impl Served {
         Some(Arc::clone(&known.router))
     }
 
-    /// Keeps a trace; the one that nobody looked at for the longest time goes.
+    /// Keeps a trace; the least recently used one is closed.
     fn keep(&self, new: Opened) -> Result<(), viewer::Response> {
         let mut opened = self.opened();
         if opened.len() >= MAX_OPENED {
@@ -102,7 +102,7 @@ impl Served {
     }
 }
 
-/// Opens a trace of the store, so that a page can be sent to it; a trace that cannot be opened is refused here.
+/// Opens a trace of the store before a page navigates to it; refuses if it cannot be opened.
 pub(crate) async fn open_stored(State(served): State<Arc<Served>>, uri: Uri) -> Response {
     let trace = uri.query().and_then(|query| query.strip_prefix("trace=")).unwrap_or_default();
     match served.trace(trace).await {
@@ -111,12 +111,12 @@ pub(crate) async fn open_stored(State(served): State<Arc<Served>>, uri: Uri) -> 
     }
 }
 
-/// Ends the reading of a trace that nobody looks at.
+/// Stops reading a trace that no page shows.
 fn close(router: &Router) {
     let _done = router.answer(&Request { method: "POST", path: "close", query: "trace=0", body: &[] });
 }
 
-/// A router that answers queries about a store as well.
+/// A router that also answers queries about a store.
 #[cfg(feature = "sql")]
 pub(crate) fn with_store(router: Router, store: &StoreOptions) -> Result<Router> {
     router.with_store(&store.path, &store.sources)

@@ -1,4 +1,4 @@
-//! The server: from start to end.
+//! Starts, runs and stops the server.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -24,18 +24,18 @@ use crate::{
     upload,
 };
 
-/// What to show.
+/// Options of the server.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The traces.
     pub paths: Vec<PathBuf>,
-    /// What is shown while it is still written.
+    /// A live trace.
     pub live: Option<Live>,
     /// A store, whose list is shown.
     pub store: Option<StoreOptions>,
-    /// The format, if it should not be detected.
+    /// The input format (default: detect).
     pub from: Option<String>,
-    /// The port; 0 for any free one.
+    /// The port; 0 means any free port.
     pub port: u16,
     /// How to read the traces.
     pub ingest: traceloom_mapping::Options,
@@ -44,7 +44,7 @@ pub struct Options {
 /// A store to show.
 #[derive(Clone, Debug, Default)]
 pub struct StoreOptions {
-    /// Where it is.
+    /// Path of the store.
     pub path: PathBuf,
     /// Folders of traces: a trace of the store is opened if its file is below one of them, with the same content.
     pub sources: Vec<PathBuf>,
@@ -61,12 +61,12 @@ pub struct Viewer {
     viewer: Arc<traceloom_viewer::Router>,
 }
 
-/// Threads that answer.
+/// Threads that serve requests.
 const ANSWERING: usize = 2;
-/// Threads for questions that take long: each may keep as much memory as the largest of its questions took.
+/// Threads for long queries; few, because each may keep the memory of its largest query.
 const WORKING: usize = 3;
 
-/// Starts to serve and to load; returns at once.
+/// Starts serving and loading; returns at once.
 pub fn start(options: Options) -> Result<Viewer> {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     let runtime = builder.worker_threads(ANSWERING).max_blocking_threads(WORKING).enable_all().build()?;
@@ -92,7 +92,7 @@ pub fn start(options: Options) -> Result<Viewer> {
     let (stop, stopped) = oneshot::channel::<()>();
     runtime.spawn(async move {
         let ended = async { stopped.await.unwrap_or_default() };
-        // An error here is the end of the listener, which has nobody to report to.
+        // An error here means that the listener has ended, and nobody is left to receive it.
         let _ = axum::serve(Connections::new(listener), app).with_graceful_shutdown(ended).await;
     });
     Ok(Viewer { address, url, guard, runtime: Some(runtime), stop: Some(stop), viewer })
@@ -114,17 +114,17 @@ fn router(viewer: Arc<traceloom_viewer::Router>, guard: Arc<Guard>) -> Router {
 }
 
 impl Viewer {
-    /// Where the page is, with the token that it needs.
+    /// The URL of the page, with its token.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// An address that leads to the page once: for the command line of a browser, which others on this machine can read.
+    /// A URL that works once, for the command line of a browser, which others on this machine can read.
     pub fn one_time_url(&self) -> Result<String> {
         Ok(format!("{}/start/{}", self.address, self.guard.ticket()?))
     }
 
-    /// Shows a file while it is written.
+    /// Shows a growing file.
     pub fn watch(&self, path: PathBuf, keep: Keep) -> Watching {
         self.viewer.watch(path, None, keep)
     }
@@ -140,7 +140,7 @@ impl Viewer {
 impl Drop for Viewer {
     fn drop(&mut self) {
         self.stop.take().map(|stop| stop.send(()));
-        // Requests that still run must not hold up the end of the program.
+        // Running requests must not delay the end of the program.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }

@@ -27,10 +27,10 @@ use crate::{
     served::Served,
 };
 
-/// A larger file can be named on the command line, which needs no copy.
+/// A larger file can be given on the command line, which needs no copy.
 const MAX_BYTES: u64 = 4 << 30;
 
-/// Puts a file that comes into a temporary one, and loads it when all of it is there and it is a trace.
+/// Copies an uploaded file to a temporary one, and loads it if it is complete and a trace.
 pub(crate) async fn open(State(served): State<Arc<Served>>, uri: Uri, headers: HeaderMap, body: Body) -> Response {
     let router = match served.router(&headers).await {
         Ok(router) => router,
@@ -45,24 +45,24 @@ pub(crate) async fn open(State(served): State<Arc<Served>>, uri: Uri, headers: H
     }
     let (sender, parts) = mpsc::channel(16);
     let (done, opened) = oneshot::channel();
-    // A thread of its own: a client that sends slowly keeps none of those that answer queries.
+    // On a separate thread, so that a slow client does not block those that answer queries.
     thread::spawn(move || {
         let limits = Limits::with(|limits| limits.spool_bytes = MAX_BYTES);
         let source = || Source::spool(Parts { parts, rest: Bytes::new() }, &limits);
-        // Nobody waits if the page is gone.
+        // This fails if the page was closed.
         let _ = done.send(router.open(uri.query().unwrap_or_default(), source));
     });
     let (_, opened) = tokio::join!(send(body, sender), opened);
     shown(opened.unwrap_or_else(|_| viewer::Response::failed()))
 }
 
-/// Sends the parts of a body; an error is sent too, so that half a file is not taken for a whole.
+/// Sends the parts of a body; an error is sent too, so that a partial file is not mistaken for a complete one.
 async fn send(mut body: Body, sender: mpsc::Sender<io::Result<Bytes>>) {
     loop {
         let frame = timeout(PATIENCE, poll_fn(|context| Pin::new(&mut body).poll_frame(context))).await;
         let part = match frame.map(|frame| frame.map(|frame| frame.map(|frame| frame.into_data()))) {
             Ok(Some(Ok(Ok(data)))) => Ok(data),
-            // Trailers say nothing about the file.
+            // Trailers are not part of the file.
             Ok(Some(Ok(Err(_)))) => continue,
             Ok(Some(Err(error))) => Err(io::Error::other(error)),
             Ok(None) => return,

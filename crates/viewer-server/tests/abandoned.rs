@@ -1,4 +1,4 @@
-//! A question that nobody waits for is given up. Alone in its process, whose use of the processor tells.
+//! A query that nobody waits for is canceled. A separate process, because its CPU time is measured.
 
 #![cfg(all(feature = "sql", target_os = "linux"))]
 
@@ -15,7 +15,7 @@ fn a_question_ends_when_nobody_waits() {
     let viewer = start(Options { paths: vec![path], ..Options::default() }).expect("a port is free");
     let rest = viewer.url().strip_prefix("http://").expect("an address");
     let (address, token) = rest.split_once("/?token=").expect("a token");
-    // The trace is small: it is read by then.
+    // The trace is small, so it is loaded by then.
     thread::sleep(Duration::from_millis(500));
     let mut client = TcpStream::connect(address).expect("the server listens");
     let request = format!(
@@ -28,7 +28,7 @@ fn a_question_ends_when_nobody_waits() {
     assert!(until(|used| used < Duration::from_millis(20)), "nobody waits, and the engine works on");
 }
 
-/// Whether the use of the processor in one second is as wanted, soon enough for a busy machine.
+/// Waits until the CPU time in one second is as wanted, with a limit for busy machines.
 fn until(is_wanted: impl Fn(Duration) -> bool) -> bool {
     (0..30).any(|_| {
         let before = used();
@@ -37,7 +37,7 @@ fn until(is_wanted: impl Fn(Duration) -> bool) -> bool {
     })
 }
 
-/// What this process has used of the processor.
+/// CPU time of this process.
 fn used() -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").expect("Linux has it");
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();

@@ -1,4 +1,4 @@
-//! Traces that were made to need much memory do not get it. Alone in its process, whose memory is counted.
+//! Traces that are made to need much memory do not get it. A separate process, because its memory is measured.
 
 use std::{
     fs,
@@ -16,16 +16,16 @@ use traceloom_viewer_server::{Options, start};
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// How many threads or values; each would take kilobytes as a track of its own.
+/// Number of threads or values; each would take kilobytes as a separate track.
 const MANY: u32 = 400_000;
 
-/// The most that serving a file may take.
+/// Max memory for serving a file.
 fn allowed_bytes(path: &Path) -> usize {
     let file = fs::metadata(path).expect("it was written").len() as usize;
     (64 << 20) + 6 * file
 }
 
-/// What the server says of its state.
+/// The state of the server.
 fn state(address: &str, token: &str) -> String {
     let mut client = TcpStream::connect(address).expect("the server listens");
     let request = format!(
@@ -38,7 +38,7 @@ fn state(address: &str, token: &str) -> String {
     answer
 }
 
-/// The most memory in use until a file is loaded and shown.
+/// Peak memory until a file is loaded and shown.
 fn peak_bytes(path: &Path) -> usize {
     MEMORY.reset_peak_usage();
     let before = MEMORY.current_usage();

@@ -1,4 +1,4 @@
-//! The server takes a limited number of connections. Alone in its process, whose open files are counted.
+//! The server accepts a limited number of connections. A separate process, because its open files are counted.
 
 #![cfg(target_os = "linux")]
 
@@ -11,7 +11,7 @@ use std::{
 use traceloom_viewer_server::{Options, start};
 
 const CLIENTS: usize = 300;
-/// Connections that the server takes, and some other files of this process.
+/// Max connections of the server, plus some other files of this process.
 const MAX_FILES: usize = 128 + 60;
 
 #[test]
@@ -20,7 +20,7 @@ fn connections_are_capped_and_idle_ones_make_room() {
     let rest = viewer.url().strip_prefix("http://").expect("an address");
     let (address, token) = rest.split_once("/?token=").expect("a token");
     let idle: Vec<_> = (0..CLIENTS).map(|_| TcpStream::connect(address).expect("the server listens")).collect();
-    // Comes after all of them, and is answered when they are given up.
+    // Connects after all of them, and is answered when they are closed.
     let mut client = TcpStream::connect(address).expect("the server listens");
     let request = format!("GET /api/state HTTP/1.1\r\nhost: {address}\r\nx-traceloom-token: {token}\r\n\r\n");
     client.write_all(request.as_bytes()).expect("it reads");

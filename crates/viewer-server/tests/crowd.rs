@@ -1,4 +1,4 @@
-//! Many long questions at once share a few threads. Alone in its process, whose threads are counted.
+//! Many concurrent long queries share a few threads. A separate process, because its threads are counted.
 
 #![cfg(target_os = "linux")]
 
@@ -12,7 +12,7 @@ use std::{
 
 use traceloom_viewer_server::{Options, start};
 
-/// Threads of the server: those that answer, and those that work.
+/// Threads of the server: for requests, and for long work.
 const MOST_THREADS: usize = 5;
 
 #[test]
@@ -21,11 +21,11 @@ fn many_questions_share_a_few_threads() {
     let viewer = start(Options { paths: vec![path], ..Options::default() }).expect("a port is free");
     let rest = viewer.url().strip_prefix("http://").expect("an address");
     let (address, token) = rest.split_once("/?token=").expect("a token");
-    // The trace is small: it is read by then.
+    // The trace is small, so it is loaded by then.
     thread::sleep(Duration::from_millis(500));
     let ask = |number: u32| {
         let mut client = TcpStream::connect(address).expect("the server listens");
-        // Each is another question, so that no answer is known.
+        // Each query is different, so that no answer is cached.
         let request = format!(
             "GET /api/stats?from={number} HTTP/1.1\r\nhost: {address}\r\nx-traceloom-token: {token}\r\nconnection: close\r\n\r\n"
         );

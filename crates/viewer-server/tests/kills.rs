@@ -1,5 +1,5 @@
-//! Kills a program and the viewer that watches it, again and again: the other side goes on, and whatever the viewer
-//! confirmed is in its file.
+//! Kills a program and the viewer that watches it, again and again: the other side continues, and everything that the
+//! viewer confirmed is in its file.
 #![cfg(unix)]
 
 use std::{
@@ -19,7 +19,7 @@ use traceloom_record::{Recorder, info, span};
 use traceloom_viewer_server::{Keep, Live, LiveSource, Options, start};
 
 const TOKEN: &str = "secret";
-/// Nothing here takes so long unless it hangs.
+/// Nothing here takes this long unless it hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
@@ -34,7 +34,7 @@ fn either_side_survives_fifty_ends_of_the_other() {
     kill(50, 3);
 }
 
-/// The program that is watched; this test binary is started for it.
+/// The watched program, which is this test binary.
 #[test]
 #[ignore = "is killed by the tests"]
 fn program() {
@@ -51,7 +51,7 @@ fn program() {
     }
 }
 
-/// The viewer; it prints where its page is.
+/// The viewer, which prints the URL of its page.
 #[test]
 #[ignore = "is killed by the tests"]
 fn viewer() {
@@ -61,7 +61,7 @@ fn viewer() {
     let from = LiveSource::Program { address, token: Some(TOKEN.to_owned()), output };
     let options = Options { live: Some(Live { from, keep: Keep::default() }), ..Options::default() };
     let mut viewer = start(options.clone());
-    // The program may not be there yet.
+    // The program may not have started yet.
     until("the program lets nobody in", || {
         if viewer.is_err() {
             viewer = start(options.clone());
@@ -87,7 +87,7 @@ impl Process {
         self.0.try_wait().unwrap().is_none()
     }
 
-    /// The next line that says where the page is.
+    /// The next line with the URL of the page.
     fn url(&mut self) -> String {
         let lines = BufReader::new(self.0.stdout.take().unwrap()).lines();
         lines.map(Result::unwrap).find_map(|line| line.strip_prefix("at ").map(str::to_owned)).expect("an address")
@@ -101,14 +101,14 @@ impl Drop for Process {
     }
 }
 
-/// What a connection carried.
+/// The bytes of a connection.
 #[derive(Default)]
 struct Carried {
     trace: Vec<u8>,
     confirmed: u64,
 }
 
-/// Stands between the two and sees what they say to each other.
+/// A proxy between the two that records their bytes.
 #[derive(Clone, Default)]
 struct Relay(Arc<Mutex<Vec<Carried>>>);
 
@@ -119,7 +119,7 @@ impl Relay {
         let shared = relay.clone();
         thread::spawn(move || {
             for viewer in listener.incoming().map(Result::unwrap) {
-                // A viewer that finds nobody tries again.
+                // A viewer that cannot connect tries again.
                 let Ok(program) = UnixStream::connect(&program) else { continue };
                 let number = {
                     let mut carried = shared.lock();
@@ -166,7 +166,7 @@ impl Relay {
     }
 }
 
-/// Carries bytes until one side is gone, and then ends the other.
+/// Forwards bytes until one side is gone, and then closes the other.
 fn carry(mut from: UnixStream, mut to: UnixStream, mut see: impl FnMut(&[u8])) {
     let mut buffer = vec![0; 32 << 10];
     while let Ok(read @ 1..) = from.read(&mut buffer) {
@@ -197,7 +197,7 @@ fn answers(url: &str) -> io::Result<bool> {
     Ok(status == *b"HTTP/1.1 200 OK")
 }
 
-/// Asserts that the viewer has saved what it confirmed on its connections.
+/// Asserts that the viewer has saved everything that it confirmed.
 fn check(carried: &[Carried], output: &Path) {
     let stem = output.file_stem().unwrap().to_str().unwrap();
     let files = fs::read_dir(output.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path());

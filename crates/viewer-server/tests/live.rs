@@ -1,4 +1,4 @@
-//! A trace is shown while it is written, from a program or from a file.
+//! A trace is shown while it is being written, from a program or from a file.
 
 use std::{
     fs,
@@ -30,7 +30,7 @@ fn program(socket: &Path, output: &Path) -> LiveSource {
     LiveSource::Program { address, token: None, output: output.into() }
 }
 
-/// What the page would be told.
+/// The state that the page would get.
 fn state(viewer: &Viewer) -> Json {
     let rest = viewer.url().strip_prefix("http://").expect("an address");
     let (address, token) = rest.split_once("/?token=").expect("a token");
@@ -47,7 +47,7 @@ fn state(viewer: &Viewer) -> Json {
     serde_json::from_str(json).unwrap_or_else(|error| panic!("{error}: {answer}"))
 }
 
-/// Waits until the page would be told something.
+/// Waits until the state of the page satisfies a condition.
 fn until(viewer: &Viewer, is_so: impl Fn(&Json) -> bool) -> Json {
     let end = Instant::now() + Duration::from_secs(60);
     loop {
@@ -104,13 +104,13 @@ fn a_program_that_comes_back_is_watched_again() {
     let folder = tempfile::tempdir().unwrap();
     let (socket, output) = (folder.path().join("live.sock"), folder.path().join("seen.wtf-trace"));
     let recorder = Recorder::new().serve(socket.to_str().unwrap()).start().unwrap();
-    // So short that the first run is too old as soon as the second one works.
+    // So short that the first run is too old as soon as the second one starts.
     let viewer = watch(program(&socket, &output), Keep { age_ns: 1, ..Keep::default() });
     until(&viewer, |state| state["traces"][0]["format"] == "wtf");
     work(100);
     recorder.close().unwrap();
     until(&viewer, |state| state["traces"][0]["state"] == "ready");
-    // It leaves another token.
+    // It stores a new token.
     let recorder = Recorder::new().serve(socket.to_str().unwrap()).start().unwrap();
     until(&viewer, |state| state["traces"][1]["format"] == "wtf" && state["traces"][0]["live"].is_null());
     work(10);
@@ -184,7 +184,7 @@ fn what_does_not_fit_is_in_the_file_only() {
     let state = state(&viewer);
     let lines = state["logs"].as_u64().unwrap();
     let values = state["counters"][0]["samples"].as_u64().unwrap();
-    // A span takes 24 bytes and some for what it looks like from afar; a step holds 20 000 before some are forgotten.
+    // A span takes 24 bytes and some for its level of detail; a step holds 20 000 before some are dropped.
     assert!((2_000..60_000).contains(&most), "{most} spans");
     assert!((100..5_000).contains(&lines), "{lines} lines");
     assert!((100..5_000).contains(&values), "{values} values");

@@ -13,19 +13,20 @@ use wasm_bindgen::prelude::*;
 use web_sys::{Blob, FileReaderSync};
 
 thread_local! {
-    /// Objects of the browser belong to the worker's thread, and sources to any: those have numbers.
+    /// Objects of the browser belong to the worker's thread, but sources may be on any, so they refer to files by
+    /// number.
     static FILES: RefCell<Vec<Option<Blob>>> = const { RefCell::new(Vec::new()) };
     static IS_LOADING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Pages of memory that a trace may fill while it is read: three quarters of what `cargo xtask page` allows. The rest is for
-/// putting it in order, and for answers.
+/// Memory pages that a trace may fill while it is read: three quarters of the limit of `cargo xtask page`. The rest is
+/// for sorting and for answers.
 const MAX_PAGES: usize = (768 << 20) / (64 << 10);
 
 const TOO_LARGE: &str = "this trace needs more than the 1 GB of memory that this page has; open it with the program: \
     traceloom view FILE, or cut it with `traceloom slice`";
 
-/// Loads a trace, which ends with a clear sentence if it needs too much memory.
+/// Loads a trace; fails with a clear message if it needs too much memory.
 pub(crate) fn load<T>(work: impl FnOnce() -> T) -> T {
     IS_LOADING.set(true);
     let loaded = work();
@@ -35,7 +36,7 @@ pub(crate) fn load<T>(work: impl FnOnce() -> T) -> T {
 
 #[wasm_bindgen]
 extern "C" {
-    /// Tells the worker that so many bytes were read.
+    /// Reports to the worker that this many bytes were read.
     #[wasm_bindgen(js_name = traceloomRead)]
     fn report_read(bytes: f64);
 }
@@ -44,11 +45,11 @@ extern "C" {
 pub(crate) struct Slices {
     number: usize,
     bytes: u64,
-    /// For reads that are shorter than it: the bytes, and where they start.
+    /// A block for short reads: its bytes, and their offset.
     block: Mutex<(u64, Vec<u8>)>,
 }
 
-/// Asking the browser takes about as long as copying this many bytes.
+/// A call to the browser takes about as long as copying this many bytes.
 const BLOCK_BYTES: usize = 64 << 10;
 
 impl Slices {
@@ -61,7 +62,7 @@ impl Slices {
         Self { number, bytes, block: Mutex::default() }
     }
 
-    /// Fills the buffer, or as much of it as there are bytes.
+    /// Fills the buffer as far as there are bytes.
     fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         if IS_LOADING.get() && memory_size::<0>() > MAX_PAGES {
             return Err(io::Error::new(io::ErrorKind::OutOfMemory, TOO_LARGE));

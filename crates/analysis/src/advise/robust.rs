@@ -11,8 +11,8 @@ pub(super) struct Usual {
 }
 
 impl Usual {
-    /// The limit is so many spreads above the median that chance alone does not reach it, on a linear and on a
-    /// logarithmic scale; the latter is for durations with a long tail.
+    /// The limit is high enough above the median that chance alone does not reach it, on a linear and on a logarithmic
+    /// scale; the latter is for durations with a long tail.
     pub(super) fn of(samples: &Samples, min_ratio: f64) -> Option<Self> {
         let (sums, quantiles) = samples.summary([0.16, 0.25, 0.5, 0.75, 0.84]);
         let [low, quarter, median, three_quarters, high] = quantiles?;

@@ -35,7 +35,7 @@ pub(crate) struct Merging {
     current: u32,
     /// The path of the current thread.
     path: Vec<(i64, u32)>,
-    /// The stacks of each thread have a root of their own.
+    /// The stacks of each thread have a separate root.
     done: Stacks,
     /// Children that arrived before their parents.
     waiting: Forest,

@@ -20,7 +20,7 @@ pub struct LaneKey {
 pub struct Lanes {
     lanes: Vec<Lane>,
     numbers: BTreeMap<LaneKey, usize>,
-    /// The lanes of the current thread by depth, because neighboring rows mostly belong to one thread.
+    /// The lanes of the current thread by depth, because neighboring rows usually belong to one thread.
     last: Option<(i64, u8, Vec<usize>)>,
 }
 

@@ -195,7 +195,7 @@ impl Stats {
         }
     }
 
-    /// What each thread did.
+    /// Adds up the busy time of each thread.
     fn busy(&mut self, view: &Spans<'_>, times: Option<&SpanTimes<'_>>, overlays: &[bool]) {
         let trace = self.trace();
         for row in 0..view.rows {

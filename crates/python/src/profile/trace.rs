@@ -66,7 +66,7 @@ unsafe extern "C" fn on_any(object: Object, frame: PyFrame, what: c_int, argumen
     }
 }
 
-/// A frame is entered or left, or a line begins.
+/// A frame is entered or left, or a line starts.
 unsafe extern "C" fn on_python(_: Object, frame: PyFrame, what: c_int, _: Object) -> c_int {
     // SAFETY: CPython calls this attached, with the frame that runs, which keeps its code alive.
     unsafe {

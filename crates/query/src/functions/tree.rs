@@ -157,7 +157,7 @@ fn ids(batch: &RecordBatch) -> Result<(&arrow_array::UInt64Array, &Int64Array)> 
 }
 
 fn position(spans: &[(i64, Option<i64>)], id: i64) -> Option<usize> {
-    // Ids are mostly equal to the positions.
+    // Ids usually equal the positions.
     let guess = usize::try_from(id).ok().filter(|guess| spans.get(*guess).is_some_and(|(known, _)| *known == id));
     guess.or_else(|| spans.binary_search_by_key(&id, |(known, _)| *known).ok())
 }

@@ -155,7 +155,7 @@ struct Uses {
     open: Vec<Open>,
     /// Names of the queries of `with` clauses, by the position of the query.
     names: HashMap<usize, String>,
-    /// What a name expands to.
+    /// The size of the expansion of each name.
     weights: HashMap<String, usize>,
 }
 

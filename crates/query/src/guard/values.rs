@@ -45,7 +45,7 @@ static GROWING: &[(&str, Growth)] = &[
     ("translate", Growth::Sum),
 ];
 
-/// What the size of a result depends on; the numbers are argument indexes.
+/// The arguments that determine the size of a result, by index.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 enum Growth {
     /// The sum of all arguments.

@@ -1,4 +1,4 @@
-//! The page and `convert` put traces where everybody else does.
+//! The page and `convert` place traces on the axis as all other verbs do.
 
 use std::{fs, path::PathBuf};
 
@@ -9,7 +9,7 @@ use traceloom_testkit::made::{LOG_SECOND, SAMPLE_BEGIN, SAMPLE_HZ, log_at};
 
 use crate::support::Server;
 
-/// Two files in a folder that is gone at the end of the test.
+/// Two files in a folder that is removed at the end of the test.
 struct Pair {
     paths: [PathBuf; 2],
     _folder: tempfile::TempDir,
@@ -26,7 +26,7 @@ impl Pair {
         Self { paths, _folder: folder }
     }
 
-    /// How far each trace is moved, as the set of them decides.
+    /// How far each trace is moved, as computed by the set of traces.
     fn shifts(&self, offsets: &[i64]) -> Vec<i64> {
         let options = Default::default();
         let traces: Vec<_> = self
@@ -60,7 +60,7 @@ impl Pair {
         firsts[1] - firsts[0]
     }
 
-    /// Asks everybody.
+    /// Compares all of them.
     fn check(&self) {
         let shifts = self.shifts(&[]);
         let server = Server::of(&self.paths);

@@ -1,4 +1,4 @@
-//! What a trace declares, against its tables.
+//! Declarations of a trace, compared with its tables.
 
 use std::collections::BTreeMap;
 

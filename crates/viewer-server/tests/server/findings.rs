@@ -122,7 +122,7 @@ fn the_evidence_of_long_spans_is_found_in_the_timeline() {
         ))
         .json();
     assert_eq!(key(&place(&format!("&id={}&name=Other", span["id"]))), key(&next));
-    // What agrees with nothing is not what was meant.
+    // A span that matches none of the properties is not the requested one.
     assert_eq!(place("&name=Other"), Value::Null);
     assert_eq!(server.get("place?ts=0&trace_id=1").json(), Value::Null);
     assert_eq!(server.get("place?ts=x").status, 400);

@@ -28,7 +28,7 @@ fn ask(server: &Server, question: &Value) -> Value {
     answer.json()
 }
 
-/// Own weight by stack; what is folded is summed up below its parent as `…`.
+/// Self weight by stack; folded boxes are summed below their parent as `…`.
 fn stacks(answer: &Value) -> BTreeMap<Vec<String>, u64> {
     let names = answer["names"].as_array().expect("names");
     let frames = answer["frames"].as_array().expect("frames");
@@ -52,7 +52,7 @@ fn stacks(answer: &Value) -> BTreeMap<Vec<String>, u64> {
     found
 }
 
-/// The same of the tree, with what is small folded by the same rule.
+/// The expected weights from the tree, with small frames folded by the same rule.
 fn expected(tree: &Tree) -> BTreeMap<Vec<String>, u64> {
     let least = (tree.total() / 5_000).max(1);
     let mut totals: BTreeMap<Vec<&str>, u64> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Who gets an answer.
+//! Which requests are answered.
 
 use crate::support::{Server, sample};
 
@@ -33,7 +33,7 @@ fn without_the_token_nothing_is_told() {
         }
     }
     assert_eq!(server.send("GET /api/state HTTP/1.1", &[], &[]).status, 401);
-    // The token in the address is for the page; a request has to carry it where no link can put it.
+    // The token in the address is for the page; a request has to send it in a header, which no link can do.
     let linked = format!("GET /api/state?token={} HTTP/1.1", server.token());
     assert_eq!(server.send(&linked, &[], &[]).status, 401);
 }

@@ -25,7 +25,7 @@ fn durations_are_those_of_the_program() {
         let numbers = numbers(&server);
         let report = stats::of_traces(std::slice::from_ref(&trace), &Options::default()).expect("it is read");
         for row in report.spans.iter().take(8).filter(|row| row.calls > 0) {
-            // A frame may have the name of spans; what there is most of is shown.
+            // A frame may have the name of spans; the more frequent kind is shown.
             let more =
                 report.spans.iter().any(|other| other.name == row.name && other.calls >= row.calls && other != row);
             if more {
@@ -52,7 +52,7 @@ fn durations_are_those_of_the_program() {
     }
 }
 
-/// Each bar lists its own spans, the longest first, and each is where it is said to be.
+/// Each bar lists its spans, longest first, and each of them is at its stated position.
 fn longest_are_listed(server: &Server, name: usize, histogram: &Value) {
     let kind = &histogram["kind"];
     for bin in histogram["bins"].as_array().expect("bins") {

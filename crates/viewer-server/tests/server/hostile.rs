@@ -1,4 +1,4 @@
-//! Questions that nobody should ask.
+//! Malicious requests.
 
 use serde_json::Value;
 use traceloom_testkit::made::{write_threads, write_values};

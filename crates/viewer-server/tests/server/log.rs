@@ -1,4 +1,4 @@
-//! Log lines: their order, their filters, and what belongs to one.
+//! Log lines: their order, their filters, and the details of one line.
 
 use serde_json::{Value, json};
 use traceloom_mapping::{Options, open};
@@ -82,7 +82,7 @@ fn filters_leave_what_they_say_and_levels_are_counted() {
         count(&|level, text| level != "INFO" && level != "DEBUG" && text.to_lowercase().contains('a'))
     );
     assert_eq!(total("levels=NONE"), 0);
-    // What a pattern means something else in is only text unless it is asked for.
+    // Special characters of a pattern are plain text unless a regular expression is requested.
     assert_eq!(total("text=.*"), count(&|_, text| text.contains(".*")));
     assert_eq!(total("text=.*&regex=true"), all.len());
     assert_eq!(total("text=^GET&regex=true&case=true"), count(&|_, text| text.starts_with("GET")));
@@ -110,7 +110,7 @@ fn the_nearest_line_to_a_time_is_found() {
         let nearest = times.iter().map(|time| time.abs_diff(ts)).min();
         assert_eq!(Some(times[at(ts)].abs_diff(ts)), nearest, "{ts}");
     }
-    // A trace that is moved takes its lines along.
+    // The lines of a trace move with it.
     server.post("offset?trace=0&offset_ns=5000000000", &[]);
     assert_eq!(times[at(times[7] + 5_000_000_000)], times[7]);
     assert_eq!(server.get("log?take=1").json()["lines"][0][1], times[0] + 5_000_000_000);
@@ -165,7 +165,7 @@ fn lines_of_a_site_are_those_that_refer_to_it() {
         for line in answer["lines"].as_array().expect("lines") {
             assert_eq!((&line[6], &line[3], &line[4]), (trace, &row[3], &row[4]), "{row}");
         }
-        // With a text and a level, both have to be there.
+        // With a text and a level, both must match.
         let with_text = server.get(&format!("log?site={trace}:{id}&take=1000&text=e")).json();
         let has_text = |text: &String| text.to_lowercase().contains('e');
         assert_eq!(with_text["total"], texts(&answer).iter().filter(|text| has_text(text)).count(), "{row}");
@@ -181,7 +181,7 @@ fn lines_of_a_site_are_those_that_refer_to_it() {
 
 #[test]
 fn every_line_of_several_logs_comes_with_its_own_arguments() {
-    // More lines than are read at once, and two logs whose lines lie between each other.
+    // More lines than are read at once, and two logs with interleaved lines.
     let paths = ["head_burst_1300.clog", "head_server.clog"].map(|name| fixture("cnanolog", name));
     let server = Server::of(&paths);
     let mut expected = Vec::new();

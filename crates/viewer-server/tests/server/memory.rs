@@ -1,4 +1,4 @@
-//! Memory, against the analysis of memory.
+//! Memory, compared with the analysis of memory.
 
 use serde_json::{Value, json};
 use traceloom_analysis::memory::{Extract, Options as MemoryOptions, Report, memory};
@@ -44,7 +44,7 @@ fn check(answer: &Value, report: &Report, offset_ns: i64) {
         assert_eq!(site["quarters"], json!(known.quarters));
         assert!(written["sites"].as_array().is_some_and(|all| all.contains(site)), "as the analysis found it");
     }
-    // Whatever a list names is there.
+    // Every site in a list exists.
     for list in ["leaks", "hot", "often"] {
         for number in answer[list].as_array().expect("a list") {
             assert!(sites.iter().any(|site| site["number"] == *number), "{list} {number}");
@@ -73,7 +73,7 @@ fn the_report_is_that_of_the_analysis() {
         check(&server.get("memory?trace=0&points=64").json(), &whole, 0);
         let middle = whole.totals.first_ns + (whole.totals.last_ns - whole.totals.first_ns) / 2;
         check(&server.get(&format!("memory?trace=0&points=64&at={middle}")).json(), &report(&path, Some(middle)), 0);
-        // On an axis that is moved, the same is found at the moved time.
+        // After the trace is moved on the axis, the same is found at the moved time.
         server.post("offset?trace=0&offset_ns=1000000", &[]);
         let moved = middle + 1_000_000;
         check(

@@ -27,11 +27,11 @@ fn notes_are_next_to_the_file_and_nowhere_else() {
     let stored: Value = serde_json::from_slice(&fs::read(&beside).unwrap()).unwrap();
     assert_eq!(stored["notes"][0]["name"], "Frame");
 
-    // A file that was sent is not one of this machine.
+    // An uploaded file is not a local file.
     assert_eq!(server.post("open?name=sent.prof", &fs::read(&file).unwrap()).status, 200);
     server.wait();
     assert_eq!(put(1, json!([note])), 404);
-    // What somebody else wrote there is not lost.
+    // Contents of other programs are not overwritten.
     fs::write(&beside, "my own list").unwrap();
     assert_eq!(put(0, json!([])), 422);
     assert_eq!(fs::read_to_string(&beside).unwrap(), "my own list");

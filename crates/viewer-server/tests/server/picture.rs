@@ -1,4 +1,4 @@
-//! What is drawn is what is in the tables, at any zoom.
+//! The picture matches the tables at any zoom.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use traceloom_model::{Batches, Filter, Table, TableSource, Wanted, select};
 
 use crate::support::{Server, fixture, sample};
 
-/// A bar: left, right, duration, name, index, count; how busy it is in between is not looked at.
+/// A bar: left, right, duration, name, index, count; the busy share is not compared.
 type Bar = (f32, f32, f32, u32, u32, u32);
 
 /// The lanes of an answer, by track, kind and depth.

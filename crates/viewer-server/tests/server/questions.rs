@@ -1,4 +1,4 @@
-//! Answers about spans, names and stretches of time.
+//! Answers about spans, names and time ranges.
 
 use serde_json::Value;
 use traceloom_analysis::stats;
@@ -109,7 +109,7 @@ fn totals_of_tracks_add_up_to_those_of_all() {
         let sum: u64 = parts.iter().map(|part| part[key].as_u64().expect("a number")).sum();
         assert_eq!(all[key], sum, "{key}");
     }
-    // A trace that is moved takes its spans along.
+    // The spans of a trace move with it.
     server.post("offset?trace=0&offset_ns=1000000000000", &[]);
     assert_eq!(server.get(&format!("totals?{window}")).json()["spans"], 0);
 }

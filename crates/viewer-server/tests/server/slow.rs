@@ -1,4 +1,4 @@
-//! Clients that let the server wait.
+//! Slow clients.
 
 use std::{
     fs,
@@ -9,7 +9,7 @@ use std::{
 
 use crate::support::{Server, sample};
 
-/// Longer than the server is patient.
+/// Longer than the server waits.
 const LONG: Duration = Duration::from_secs(60);
 
 fn half_sent(server: &Server, text: &str) -> TcpStream {
@@ -19,7 +19,7 @@ fn half_sent(server: &Server, text: &str) -> TcpStream {
     stream
 }
 
-/// Whether the server ended the connection; an answer that says why may come before.
+/// Whether the server ended the connection; an answer with the reason may come first.
 fn has_ended(mut stream: TcpStream) -> bool {
     let mut rest = Vec::new();
     #[expect(clippy::disallowed_methods, reason = "the server is our own")]

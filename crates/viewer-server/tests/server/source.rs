@@ -1,4 +1,4 @@
-//! Lines and places, against what the analysis of lines and the tables say.
+//! Lines and places, compared with the analysis of lines and the tables.
 
 use std::path::{Path, PathBuf};
 
@@ -111,7 +111,7 @@ select! { struct SpanPlaces of spans { file, self_ns } }
 select! { struct LogPlaces of logs { file } }
 select! { struct AllocationPlaces of allocations { stack_id, size_bytes } }
 
-/// Rows of a table that name a file, and what they weigh.
+/// Rows of a table that name a file, and their weight.
 fn placed(path: &Path) -> (u64, i64, u64) {
     let wanted = Wanted::nothing()
         .and(Table::Spans, SpanPlaces::COLUMNS)

@@ -1,4 +1,4 @@
-//! SQL, against a session of its own.
+//! SQL, compared with a separate session.
 
 use std::{
     path::Path,
@@ -44,7 +44,7 @@ fn every_example_gives_the_rows_of_the_command_line() {
             let mut rows: Vec<Vec<String>> =
                 rows.map(|row| row.as_array().expect("cells").iter().map(shown).collect()).collect();
             let mut known = expected(&sample.path, sql);
-            // Rows of one rank come in any order.
+            // Rows of equal rank come in any order.
             rows.sort();
             known.sort();
             assert_eq!(rows.len(), known.len(), "{format}: {sql}");

@@ -53,7 +53,7 @@ fn event(row: &EventRow) -> Value {
     json!([row.name, row.category, row.thread, row.tid, row.count])
 }
 
-/// Numbers that are equal may have been written as whole ones or not.
+/// Equal numbers may be written as integers or as floats.
 fn assert_same(answer: &Value, report: &Report, about: &str) {
     let rows = |key: &str| answer[key]["rows"].clone();
     let all = |rows: Vec<Value>| serde_json::from_str::<Value>(&Value::Array(rows).to_string()).expect("JSON");

@@ -99,7 +99,7 @@ fn traces_are_listed_filtered_and_sorted() {
     assert_eq!((&all["total"], column(&all, 0).len()), (&json!(42), 42));
     let counted = all["rows"].as_array().expect("rows").iter().filter(|row| row[5] == 80).count();
     assert_eq!(counted, 40, "80 spans each");
-    // A window of them, with the total first.
+    // A range of the list, with the total first.
     let some = list(&server, json!({"sort": "path", "skip": 10, "take": 3}));
     assert_eq!(
         (&some["total"], column(&some, PATH)),
@@ -170,7 +170,7 @@ fn a_trace_is_opened_from_its_source_and_from_nowhere_else() {
     assert!(opened["traces"][0]["path"].as_str().is_some_and(|path| path.ends_with("host1/b7/2026-11-07/1.prof")));
     assert_eq!(server.get("state").json()["traces"], json!([]), "the list shows none");
 
-    // Another content is another trace, whatever it is called.
+    // Different content is a different trace, whatever its name.
     let other = id(&server, "host1/b7/2026-11-07/3.prof");
     let file = planted.traces().join("host1/b7/2026-11-07/3.prof");
     fs::copy(planted.traces().join("host0/b1/2026-11-01/0.prof"), &file).expect("a copy");
@@ -193,7 +193,7 @@ fn a_trace_is_opened_from_its_source_and_from_nowhere_else() {
 fn no_path_of_a_store_leads_out_of_the_named_folders() {
     let planted = Planted::new();
     let trace = |server: &Server| id(server, "host1/b7/2026-11-07/1.prof");
-    // Nothing was named.
+    // Without --sources.
     let server = planted.served(&[]);
     let refused = server.post(&format!("store/open?trace={}", trace(&server)), &[]);
     assert!(refused.status == 422 && refused.error().contains("--sources"), "{}", refused.error());

@@ -13,7 +13,7 @@ use serde_json::Value;
 use traceloom_open::FORMATS;
 use traceloom_viewer_server::{Options, Viewer, start};
 
-/// More than any answer has.
+/// More than any answer needs.
 const MOST_BYTES: u64 = 256 << 20;
 
 /// A running server.
@@ -23,7 +23,7 @@ pub(crate) struct Server {
     token: String,
 }
 
-/// What came back.
+/// A response.
 #[derive(Debug)]
 pub(crate) struct Response {
     pub(crate) status: u16,
@@ -72,7 +72,7 @@ impl Server {
         &self.address
     }
 
-    /// Until nothing is loading any more.
+    /// Waits until all traces are loaded.
     pub(crate) fn wait(&self) -> Value {
         let end = Instant::now() + Duration::from_secs(60);
         loop {
@@ -112,7 +112,7 @@ impl Server {
         }
         let mut stream = TcpStream::connect(&self.address).expect("the server listens");
         stream.write_all(request.as_bytes()).and_then(|()| stream.write_all(b"\r\n")).expect("it reads");
-        // A server that has heard enough may close before it has read all.
+        // The server may close the connection before it has read everything.
         let _ = stream.write_all(body);
         let mut answer = Vec::new();
         let _ = io::copy(&mut stream.take(MOST_BYTES), &mut answer);
@@ -144,7 +144,7 @@ pub(crate) fn fixture(format: &str, name: &str) -> PathBuf {
     traceloom_testkit::fixture(Path::new(format).join(name))
 }
 
-/// The sample of a format, in a folder that is gone at the end of the test.
+/// The sample of a format, in a folder that is removed at the end of the test.
 pub(crate) struct Sample {
     pub(crate) path: PathBuf,
     _folder: tempfile::TempDir,

@@ -1,4 +1,4 @@
-//! How traces come and what becomes of broken ones.
+//! Loading traces, and the handling of broken ones.
 
 use std::{fs, io::Write, net::TcpStream, thread, time::Duration};
 

@@ -105,7 +105,7 @@ fn is_explained(suspect: &Suspect, found: &[Suspect], measured: &Measured) -> bo
     suspect.slow.iter().filter(is_inside).count() * 2 >= suspect.slow.len()
 }
 
-/// A series of frames that mostly exceed the budget; one series is enough.
+/// A series of frames most of which exceed the budget; one series is enough.
 fn over_budget(index: usize, measured: &Measured, options: &Options, found: &[Suspect]) -> Option<Suspect> {
     let series = &measured.spans.series[index];
     let is_known = found.iter().any(|other| other.slow.is_empty() || other.series == index);
