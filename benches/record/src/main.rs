@@ -21,35 +21,44 @@ const MAX_OFF_NS: f64 = 1.0;
 /// Max factor by which a viewer may increase the cost of a record.
 const MAX_WATCHED: f64 = 1.2;
 
-/// Nanoseconds per call, and per clock read at the same time on the same processor.
+/// Nanoseconds per call, and how many times a clock read that is.
 #[derive(Clone, Copy)]
 pub(crate) struct Cost {
     pub(crate) ns: f64,
-    pub(crate) clock_ns: f64,
+    pub(crate) ratio: f64,
 }
 
-impl Cost {
-    fn ratio(self) -> f64 {
-        self.ns / self.clock_ns
-    }
-}
-
-/// Medians of bursts, which alternate with bursts of clock reads; `rest` lets the writer catch up.
+/// Medians of bursts, each next to a burst of clock reads; `rest` lets the writer catch up.
+///
+/// Processors change their speed, so a burst is only compared with its neighbor.
 pub(crate) fn cost(mut work: impl FnMut(u32), mut rest: impl FnMut()) -> Cost {
-    let mut clock = Vec::new();
-    let mut times = Vec::new();
-    for _ in 0..BURSTS {
-        clock.push(burst(|_| {
+    let read = || {
+        burst(|_| {
             black_box(tick());
-        }));
-        times.push(burst(&mut work));
+        })
+    };
+    let work = || {
+        let ns = burst(&mut work);
         rest();
-    }
-    Cost { ns: median(times), clock_ns: median(clock) }
+        ns
+    };
+    let pairs = pairs(read, work);
+    Cost { ns: median_of(&pairs, |[_, ns]| ns), ratio: median_of(&pairs, |[read, ns]| ns / read) }
+}
+
+/// Times of two kinds of bursts that alternate.
+pub(crate) fn pairs(mut one: impl FnMut() -> f64, mut other: impl FnMut() -> f64) -> Vec<[f64; 2]> {
+    (0..BURSTS).map(|_| [one(), other()]).collect()
+}
+
+pub(crate) fn median_of(pairs: &[[f64; 2]], of: impl Fn([f64; 2]) -> f64) -> f64 {
+    let mut values: Vec<f64> = pairs.iter().copied().map(of).collect();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
 }
 
 /// CPU time of this thread per call in nanoseconds, so other programs do not count.
-fn burst(mut work: impl FnMut(u32)) -> f64 {
+pub(crate) fn burst(mut work: impl FnMut(u32)) -> f64 {
     let start = thread_time();
     (0..BURST).for_each(&mut work);
     (thread_time() - start).as_secs_f64() * 1e9 / f64::from(BURST)
@@ -67,16 +76,11 @@ fn thread_time() -> Duration {
     START.elapsed()
 }
 
-fn median(mut times: Vec<f64>) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
-}
-
 /// Prints a cost; returns false if it is above the bar.
 pub(crate) fn row(what: &str, cost: Cost, bar: Option<f64>) -> bool {
-    let (ratio, met) = (cost.ratio(), bar.is_none_or(|bar| cost.ratio() <= bar));
+    let met = bar.is_none_or(|bar| cost.ratio <= bar);
     let verdict = bar.map(|bar| format!("bar {bar:.1}  {}", verdict(met))).unwrap_or_default();
-    println!("  {what:<44} {:>8.2} ns {ratio:>7.2} ×  {verdict}", cost.ns);
+    println!("  {what:<44} {:>8.2} ns {:>7.2} ×  {verdict}", cost.ns, cost.ratio);
     met
 }
 

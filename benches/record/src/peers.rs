@@ -5,13 +5,14 @@ use std::path::Path;
 use traceloom_core::Result;
 use traceloom_record::{Flight, RecordLayer, RecordSubscriber, Recorder, flush};
 use tracing::{
-    Metadata, Subscriber,
+    Dispatch, Metadata, Subscriber,
+    dispatcher::with_default as with,
     span::{Attributes, Id, Record},
     subscriber::{Interest, with_default},
 };
 use tracing_subscriber::layer::SubscriberExt;
 
-use crate::{cost, row, row_ns};
+use crate::{burst, cost, median_of, pairs, row, row_ns};
 
 /// A subscriber that does nothing, to measure the cost of `tracing` itself.
 struct Empty;
@@ -40,14 +41,23 @@ fn tracing_span() {
 
 /// Spans through our subscriber, which may cost at most 30 ns more than an empty one.
 pub(crate) fn tracing(profile: &Path) -> Result<bool> {
-    let empty = with_default(Empty, || cost(|_| tracing_span(), || ()));
-    row("tracing span, empty subscriber", empty, None);
+    let empty = Dispatch::new(Empty);
+    row("tracing span, empty subscriber", with(&empty, || cost(|_| tracing_span(), || ())), None);
     let flight = Flight { bytes: 1 << 20, age: None };
     let guard = Recorder::new().prof(profile).flight(flight).ring_bytes(crate::RING_BYTES).start()?;
     let settle = || drop(flush());
-    let ours = with_default(RecordSubscriber, || cost(|_| tracing_span(), settle));
-    row("tracing span, our subscriber", ours, None);
-    let met = row_ns("  above the empty one", ours.ns - empty.ns, 30.0);
+    let ours = Dispatch::new(RecordSubscriber);
+    row("tracing span, our subscriber", with(&ours, || cost(|_| tracing_span(), settle)), None);
+    let spans = || burst(|_| tracing_span());
+    let pairs = pairs(
+        || with(&empty, spans),
+        || {
+            let ns = with(&ours, spans);
+            settle();
+            ns
+        },
+    );
+    let met = row_ns("  above the empty one", median_of(&pairs, |[empty, ours]| ours - empty), 30.0);
     let layered = with_default(tracing_subscriber::registry().with(RecordLayer), || cost(|_| tracing_span(), settle));
     row("tracing span, registry and our layer", layered, None);
     guard.close()?;
