@@ -1,4 +1,4 @@
-// How to ask whatever answers the page: a server, or a worker of the page itself.
+// Sends requests to the server, or to a worker of the page itself.
 
 import type { Gets, Posts, Refused } from "./wire";
 
@@ -14,7 +14,7 @@ type Bytes = { [P in keyof Gets]: Gets[P]["answer"] extends ArrayBuffer ? P : ne
 /** Endpoints that are sent a body. */
 type Bodied = { [P in keyof Posts]: Posts[P] extends { body: unknown } ? P : never }[keyof Posts];
 
-/** Asks for JSON. */
+/** Requests JSON. */
 export async function ask<P extends keyof Gets>(
   path: P,
   query: Gets[P]["query"],
@@ -24,7 +24,7 @@ export async function ask<P extends keyof Gets>(
   return (await json(response)) as Gets[P]["answer"];
 }
 
-/** Asks for bytes. */
+/** Requests bytes. */
 export async function askBytes<P extends Bytes>(
   path: P,
   query: Gets[P]["query"],
@@ -33,7 +33,7 @@ export async function askBytes<P extends Bytes>(
   return (await request(address(path, query), { signal })).arrayBuffer();
 }
 
-/** Asks with a body: for queries that are too long for an address. */
+/** Sends a query as a body, for queries that are too long for a URL. */
 export async function askWith<P extends Bodied>(
   path: P,
   body: Posts[P]["body"],
@@ -44,7 +44,7 @@ export async function askWith<P extends Bodied>(
   return (await json(response)) as Posts[P]["answer"];
 }
 
-/** Tells the server something, or sends it a file. */
+/** Sends a command or a file to the server. */
 export async function send<P extends Exclude<keyof Posts, Bodied>>(
   path: P,
   query: Posts[P]["query"],
@@ -53,7 +53,7 @@ export async function send<P extends Exclude<keyof Posts, Bodied>>(
   await request(address(path, query), { method: "POST", ...(file ? { body: file } : {}) });
 }
 
-/** Where an endpoint is, with a query. */
+/** The URL of an endpoint with a query. */
 export function address(path: string, query: Query): string {
   const parameters = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) {
@@ -62,12 +62,12 @@ export function address(path: string, query: Query): string {
   return `api/${path}?${parameters}`;
 }
 
-/** A large whole number is written with all of its digits: the shortest form of it may be another time. */
+/** A large integer is written with all of its digits, because its shortest form may be a different time. */
 function written(value: string | number | boolean): string {
   return typeof value === "number" && Number.isInteger(value) ? BigInt(value).toString() : String(value);
 }
 
-/** Brings a request to whatever answers it. */
+/** Sends a request and returns the response. */
 export type Carrier = (url: string, init: RequestInit) => Promise<Response>;
 
 let carry: Carrier = (url, init) => {
@@ -78,12 +78,12 @@ let carry: Carrier = (url, init) => {
     ...(trace === null ? {} : { "x-traceloom-trace": trace }),
   };
   return fetch(url, { ...init, headers }).catch((error: unknown) => {
-    // Without any answer, fetch throws this; the work of a request that was given up ends otherwise.
+    // Without any answer, fetch throws a TypeError; a canceled request throws something else.
     throw error instanceof TypeError ? new Gone() : error;
   });
 };
 
-/** From now on, requests go another way than to a server. */
+/** Replaces the server with another carrier of requests. */
 export function carryBy(carrier: Carrier): void {
   carry = carrier;
 }
@@ -96,26 +96,26 @@ async function request(url: string, init: RequestInit): Promise<Response> {
   return response;
 }
 
-/** Nothing is answered anymore. */
+/** The server no longer answers. */
 export class Gone extends Error {
   constructor(reason = "The server has stopped.") {
     super(reason);
   }
 }
 
-/** Characters that change the direction of text: a name with one could pass for another. */
+/** Characters that change the direction of text: a name with one could look like another name. */
 const BIDI = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 async function json(response: Response): Promise<unknown> {
   return JSON.parse(shown(await response.text()));
 }
 
-/** JSON with characters that change the direction of text written as escapes that people see. */
+/** JSON in which characters that change the direction of text are visible escapes. */
 export function shown(text: string): string {
   return text.replace(BIDI, (letter) => `\\\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** The same the other way round: what the page shows can be sent back. */
+/** The inverse, so that text on the page can be sent back. */
 export function meant(text: string, escape: "\\u" | "\\\\u"): string {
   const escaped = /(\\\\?)u(061c|200e|200f|202[a-e]|206[6-9])/g;
   return text.replace(escaped, (whole, slashes: string, code: string) =>

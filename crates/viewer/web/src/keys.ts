@@ -1,4 +1,4 @@
-// Everything by keyboard.
+// Keyboard shortcuts.
 
 import { element } from "./widgets/dom";
 
@@ -8,7 +8,7 @@ export interface Key {
   run(): void;
 }
 
-/** What the mouse does in the timeline. */
+/** Mouse actions in the timeline. */
 export const MOUSE: [string, string][] = [
   ["Ctrl + K", "commands: actions, panels, threads, names"],
   ["alt + ← and alt + →", "back and forward, as on any page"],
@@ -26,7 +26,7 @@ export const MOUSE: [string, string][] = [
   ["double click a heading", "zoom to its file"],
 ];
 
-/** How a key is written on most keyboards. */
+/** The labels of keys on most keyboards. */
 const WRITTEN: Record<string, string> = {
   ArrowLeft: "←",
   ArrowRight: "→",
@@ -52,13 +52,13 @@ export function showKeys(dialog: HTMLDialogElement, keys: Key[], mouse: [string,
   dialog.showModal();
 }
 
-/** What of a key event matters here. */
+/** The used properties of a key event. */
 export type Pressed = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" | "defaultPrevented">;
 
-/** What has the keys: a field that takes letters, something that Enter presses, or anything else. */
+/** What has the focus: a text field, something that Enter presses, or anything else. */
 export type Focused = "field" | "button" | "other";
 
-/** Finds what a key does, unless it is meant for what has the keys. */
+/** Finds the action of a key, unless the focused element handles it. */
 export function keyFinder(keys: Key[]): (pressed: Pressed, focused: Focused) => Key | undefined {
   const byName = new Map(keys.flatMap((key) => key.keys.map((name) => [name, key] as const)));
   return (pressed, focused) => {

@@ -1,4 +1,4 @@
-// The page: puts everything in its place.
+// The page: creates all parts and connects them.
 
 import "./style.css";
 import { acceptDrops, opener } from "./drop";
@@ -100,7 +100,7 @@ const buttons = {
 };
 for (const [id, run] of Object.entries(buttons)) byId(id).addEventListener("click", run);
 
-/** Gives the panels the room that few tracks leave. */
+/** Gives the panels the space that few tracks leave. */
 function fitPanels(): void {
   if (store.state.panelHeight !== null) return;
   const room = innerHeight - byId("timeline").getBoundingClientRect().top;

@@ -1439,7 +1439,7 @@ export type WindowQuery = {
 export type WorstFrame = [number: number, place: Found, most: ChildRow | null];
 export const WorstFrame = { number: 0, place: 1, most: 2 } as const;
 
-/** What can be asked for. */
+/** Endpoints for GET. */
 export interface Gets {
   "advice": { query: Nothing; answer: AdviceAnswer };
   "around": { query: SpanQuery; answer: Around };
@@ -1483,7 +1483,7 @@ export interface Gets {
   "totals": { query: RangeQuery; answer: Totals };
 }
 
-/** What can be sent. */
+/** Endpoints for POST. */
 export interface Posts {
   "close": { query: CloseQuery; answer: Done };
   "flame": { query: Nothing; body: FlameQuery; answer: FlameAnswer };

@@ -225,7 +225,7 @@ fn written() -> String {
     endpoints(&mut wire);
     let types: Vec<&str> = wire.types.values().map(String::as_str).collect();
     format!(
-        "{HEAD}{}\n/** What can be asked for. */\nexport interface Gets {{\n{}}}\n\n/** What can be sent. */\nexport interface Posts {{\n{}}}\n",
+        "{HEAD}{}\n/** Endpoints for GET. */\nexport interface Gets {{\n{}}}\n\n/** Endpoints for POST. */\nexport interface Posts {{\n{}}}\n",
         types.join("\n"),
         wire.gets.concat(),
         wire.posts.concat(),

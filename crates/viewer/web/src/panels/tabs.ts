@@ -9,9 +9,9 @@ export class Tabs {
   private readonly bar = byId("tabs");
   private readonly host = byId("panel");
   private readonly views = new Map<PanelId, PanelView>();
-  /** The tabs that there are, by their ids. */
+  /** The ids of the visible tabs. */
   private shown = "";
-  /** The panel that fills the host. */
+  /** The mounted panel. */
   private mounted: PanelId | null = null;
 
   constructor() {
@@ -23,7 +23,7 @@ export class Tabs {
       ({ selection, found, panel }) => [selection, found, panel],
       () => this.show(),
     );
-    // Whoever selects something wants to know about it.
+    // A new selection opens the panel about it.
     store.subscribe(
       ({ selection: { place, event, range } }) => [place, event, range],
       ([place, event, range]) => {
@@ -51,7 +51,7 @@ export class Tabs {
     this.show();
   }
 
-  /** The next tab, or the one before. */
+  /** Opens the next or the previous tab. */
   step(by: number): void {
     const useful = this.useful();
     const at = useful.findIndex((panel) => panel.id === store.state.panel);
@@ -59,12 +59,12 @@ export class Tabs {
     if (next) openPanel(next.id);
   }
 
-  /** Gives the keys to the filter of the panel that is open. */
+  /** Focuses the filter of the open panel. */
   focusFilter(): void {
     this.host.querySelector<HTMLElement>('input[type="search"]')?.focus();
   }
 
-  /** Shows the panel that is open, or lets it follow. */
+  /** Mounts the open panel, or updates it. */
   private show(): void {
     const useful = this.useful();
     const panel = useful.find((one) => one.id === store.state.panel) ?? useful[0];
@@ -89,7 +89,7 @@ export class Tabs {
     this.mounted = null;
   }
 
-  /** A panel that fails says why; it is mounted again when there is something new. */
+  /** A panel that fails shows the error; it is mounted again at the next change. */
   private settle(panel: Panel, work: void | Promise<void>): void {
     Promise.resolve(work).catch((error: unknown) => {
       if (this.mounted !== panel.id) return;

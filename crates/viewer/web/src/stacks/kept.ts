@@ -98,7 +98,7 @@ export function amount(value: number): string {
   return isOfMemory(weight) ? bytes(value) : duration(value);
 }
 
-/** What is counted. */
+/** The noun for counts. */
 export function unit(isEstimate: boolean): string {
   return isOfMemory(kept().weight) || !hasTimes() ? "allocations" : isEstimate ? "calls" : "spans";
 }

@@ -1,4 +1,4 @@
-// What a link keeps of each panel, which is also what one panel can ask another to show.
+// The state of each panel in a link; one panel can also pass such a state to another.
 
 import type { FlameView, FlameWeight, GraphStep, Grouping, Level, StoredSort, StoredState, TrendMetric } from "../wire";
 
@@ -22,10 +22,10 @@ export type PanelId =
   | "definitions"
   | "notes";
 
-/** What a link keeps of a table. */
+/** The state of a table in a link. */
 export interface TableState {
   filter?: string;
-  /** The title of the column that rows are sorted by. */
+  /** The title of the sort column. */
   column?: string;
   isDown?: boolean;
 }
@@ -45,7 +45,7 @@ export interface FlameLink {
   /** The middle of a sandwich, if it is not a name of the timeline. */
   name?: string | null;
   threads?: boolean;
-  /** The time of which the weight `alive` tells. */
+  /** The time for the weight `alive`. */
   at?: number | null;
   steps?: GraphStep[];
   /** Whether the traces of the panel Changes are compared. */
@@ -74,13 +74,13 @@ export interface HistogramLink {
   value?: string;
 }
 
-/** What decides which lines are shown. */
+/** The filter for lines. */
 export interface LogFilter {
   text: string;
   regex: boolean;
   case: boolean;
   levels: string[];
-  /** Only lines of one place in the source: a trace, the id of its definition, and what a person calls it. */
+  /** Only lines of one site: a trace, the id of its definition, and its name for people. */
   site: { trace: number; id: number; name: string } | null;
 }
 
@@ -109,12 +109,12 @@ export interface SqlLink {
   text?: string;
   /** Whether to run it at once. */
   run?: boolean;
-  /** Whether the answer is a chart, and of which column. */
+  /** Whether the result is shown as a chart, and of which column. */
   chart?: boolean;
   value?: string | null;
 }
 
-/** The queries whose answers are on the timeline. */
+/** The queries whose results are on the timeline. */
 export interface QueriedLink {
   tracks: string[];
 }
@@ -124,17 +124,17 @@ export interface DefinitionsLink {
   table?: TableState;
 }
 
-/** Which traces of a store are listed. */
+/** The filter for the traces of a store. */
 export interface StoredFilter {
   text: string;
   /** Values by column. */
   tags: Readonly<Record<string, string>>;
   state: StoredState;
   sort: StoredSort;
-  /** The column that is sorted by, if that is a tag. */
+  /** The sort column, if it is a tag. */
   column: string;
   isDown: boolean;
-  /** The row that was chosen. */
+  /** The chosen row. */
   at: number;
 }
 
@@ -149,10 +149,10 @@ export interface BuildsLink {
   candidate?: string;
 }
 
-/** The range that the figures of several panels are about. */
+/** The range that the figures of several panels cover. */
 export interface RangeLink {
   scope?: "window" | "all";
-  /** The selection that is not looked at, because something else was asked for. */
+  /** The selection to ignore, because another range was chosen. */
   except?: string | null;
 }
 

@@ -1,4 +1,4 @@
-// Everything that the page knows, and what follows from it.
+// The state of the page, and values derived from it.
 
 import type { Noted } from "../notes/notes";
 import type { Track } from "../queried/answer";
@@ -13,21 +13,21 @@ export interface Range {
   readonly to: number;
 }
 
-/** Where a span is: enough to find it again. */
+/** The position of a span, enough to find it again. */
 export type Place = Pick<Found, "track" | "kind" | "depth" | "index">;
 
 export interface Selection {
   readonly place: Place | null;
-  /** When the place starts; known before the span is. */
+  /** The start of the place; known before the span is. */
   readonly ts: number | null;
   readonly span: SpanDetails | null;
   /** A point in time, instead of a span. */
   readonly event: EventDetails | null;
   /** All spans of this name are highlighted. */
   readonly name: number | null;
-  /** A range of time that panels look at. */
+  /** A time range that panels show. */
   readonly range: Range | null;
-  /** The tracks that panels look at; all if it is null. */
+  /** The tracks that panels show; null for all. */
   readonly tracks: readonly number[] | null;
 }
 
@@ -40,7 +40,7 @@ export interface Tracks {
   readonly order: readonly number[];
   /** Headings that are folded, by trace and process. */
   readonly groups: ReadonlySet<string>;
-  /** Only tracks whose name has this text are shown. */
+  /** Only tracks whose name contains this text are shown. */
   readonly filter: string;
   readonly sort: TrackSort;
   /** Each track is one low row. */
@@ -51,18 +51,18 @@ export interface Tracks {
 export const TRACK_SORTS = ["file", "first", "busy", "name"] as const;
 export type TrackSort = (typeof TRACK_SORTS)[number];
 
-/** What the timeline is asked to bring into view. */
+/** What to bring into view in the timeline. */
 export type Reveal =
   | { readonly kind: "found"; readonly found: Found }
   | { readonly kind: "counter"; readonly number: number }
   | { readonly kind: "track"; readonly track: number }
-  /** All of what is selected. */
+  /** The whole selection. */
   | { readonly kind: "selection" }
   /** The next or the previous span of the selected name. */
   | { readonly kind: "step"; readonly isBack: boolean };
 
 export interface PageState {
-  /** What the server said last. */
+  /** The last state of the server. */
   server: State;
   names: Names;
   view: Range;
@@ -74,27 +74,27 @@ export interface PageState {
   tracks: Tracks;
   /** How far the tracks are scrolled. */
   scroll: number;
-  /** What people wrote on the traces. */
+  /** Notes on the traces. */
   notes: readonly Noted[];
-  /** Answers in SQL that are on the timeline. */
+  /** SQL results on the timeline. */
   queried: readonly Track[];
-  /** What a trace will be aligned with. */
+  /** The span or event with which a trace will be aligned. */
   held: Anchor | null;
-  /** The store that the page shows, and what is known of it; null if it shows traces. */
+  /** The store of the page and its contents; null if the page shows traces. */
   stored: { readonly about: StoreAbout | null } | null;
   /** The panel that is open. */
   panel: PanelId;
-  /** What each panel wants to find again. A link may hold anything, so look before you use it. */
+  /** The saved state of each panel. A link may hold anything, so validate it before use. */
   links: Readonly<Record<string, unknown>>;
-  /** The panel that was opened from elsewhere, until it has taken the keys. */
+  /** The panel that was opened from elsewhere, until it has the focus. */
   called: { readonly panel: PanelId } | null;
-  /** How high the panels are, if that was set. */
+  /** The height of the panels, if it was set. */
   panelHeight: number | null;
   isDark: boolean;
   /** Whether dragging selects instead of moving. */
   isBoxMode: boolean;
   reveal: Reveal | null;
-  /** Grows when the server should be asked again at once. */
+  /** Incremented when the server should be polled at once. */
   asked: number;
 }
 
@@ -163,7 +163,7 @@ export function isLive({ server }: PageState): boolean {
   return server.traces.some((trace) => trace.state === "live");
 }
 
-/** Whether the server has not said anything yet, or is still reading. */
+/** Whether the server has not answered yet, or is still loading. */
 export function isLoading({ server }: PageState): boolean {
   return server.revision < 0 || server.traces.some((trace) => trace.state === "loading");
 }
@@ -174,10 +174,10 @@ export function extent({ server: { from_ns, to_ns } }: PageState): Range {
   return { from: from_ns, to: Math.max(to_ns, from_ns + 1) };
 }
 
-/** A gap between traces that is so many times longer than they are leaves them no pixels. */
+/** With a gap this many times longer than the traces, they would get no pixels. */
 const FAR = 1000;
 
-/** The range of the earliest trace and of those that are near. */
+/** The range of the earliest trace and of the traces near it. */
 export function firstCluster(state: PageState): Range {
   const ranges = openTraces(state)
     .filter(hasTimes)
@@ -195,7 +195,7 @@ export function firstCluster(state: PageState): Range {
   return { from, to };
 }
 
-/** A view within reason: not narrower than times can be distinguished, not far beyond the axis. */
+/** Limits a view: not narrower than the resolution of times, and not far beyond the axis. */
 export function within(all: Range, { from, to }: Range): Range {
   const whole = Math.max(all.to - all.from, 10);
   const finest = Math.max(10, 128 * Number.EPSILON * Math.max(Math.abs(from), Math.abs(to)));
@@ -207,13 +207,13 @@ export function within(all: Range, { from, to }: Range): Range {
   return { from: start, to: start + width };
 }
 
-/** How names are drawn that are not looked at: faintly next to a search, softly next to a selection. */
+/** How other names are drawn: faintly during a search, softly next to a selection. */
 export interface Fading {
   tone: "soft" | "faint";
   isFaded(name: number): boolean;
 }
 
-/** Which names are drawn weaker than others; none if nothing is looked at. */
+/** Which names are faded; none without a search or a selection. */
 export function fading({ selection: { name: chosen }, found }: PageState): Fading | null {
   if (found !== null && found.size > 0)
     return { tone: "faint", isFaded: (name) => !found.has(name) && name !== chosen };
@@ -251,7 +251,7 @@ export function selected(before: Selection, change: Partial<Selection>): Selecti
   };
 }
 
-/** The selection where a new state has it: a span or an event moves with its trace. */
+/** The selection in a new state: a span or an event moves with its trace. */
 export function carried({ selection, server: old }: PageState, now: State): Selection {
   const { ts, span, event, place } = selection;
   const track = (span ?? event ?? place)?.track;
@@ -267,7 +267,7 @@ export function carried({ selection, server: old }: PageState, now: State): Sele
   };
 }
 
-/** The same set with or without a value: whichever it is not. */
+/** The set with the value added or, if it is there, removed. */
 export function flipped<T>(set: ReadonlySet<T>, value: T): ReadonlySet<T> {
   const next = new Set(set);
   if (!next.delete(value)) next.add(value);

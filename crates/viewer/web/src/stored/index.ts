@@ -1,4 +1,4 @@
-// The page of a store, and the way from it to a trace and back.
+// The page of a store, and navigation to a trace and back.
 
 import { ask, send } from "../api";
 import { count } from "../format";
@@ -9,10 +9,10 @@ import { addressOf, placeOf } from "./place";
 
 export const PLACE = placeOf(typeof location === "undefined" ? "" : location.search);
 
-/** Where the list was when a trace was opened from it, in this tab. */
+/** The address of the list when a trace was opened from it, in this tab. */
 const LIST = "traceloom-list";
 
-/** Shows a store instead of a timeline, or the way back to it, if the address says so. */
+/** Shows a store instead of a timeline, or the link back to it, if the address asks for it. */
 export function followStore(): void {
   if (PLACE.trace !== null) {
     const list = addressOf(location.search, null) + (sessionStorage.getItem(LIST) ?? "");
@@ -24,7 +24,7 @@ export function followStore(): void {
   store.set({ stored: { about: null } });
   void ask("store", {}).then(
     (about) => store.set({ stored: { about } }),
-    // The list asks for the same, and says what is wrong.
+    // The list sends the same request, and shows the error.
     () => undefined,
   );
   store.subscribe(({ stored }) => stored, showStore);
@@ -46,7 +46,7 @@ export function traceAddress(trace: string): string {
   return addressOf(location.search, trace);
 }
 
-/** Opens a trace of the store; a trace that cannot be opened is an error here, and not another page. */
+/** Opens a trace of the store; if it cannot be opened, the error is shown here, not on another page. */
 export async function openTrace(trace: string): Promise<void> {
   await send("store/open", { trace });
   sessionStorage.setItem(LIST, location.hash);

@@ -1,6 +1,6 @@
-// Which page this is, by its address: the traces that were named, a store, or one trace of a store.
+// The kind of page, by its address: given traces, a store, or one trace of a store.
 
-/** What an address says. */
+/** The contents of an address. */
 export interface PagePlace {
   readonly isStore: boolean;
   /** The trace of the store that is shown. */

@@ -1,20 +1,20 @@
-// Rows of a long list that come in blocks, as far as they are there.
+// Rows of a long list, loaded in blocks.
 
-/** Rows that are asked for at once. */
+/** Rows per request. */
 export const BLOCK = 200;
-/** Blocks that are kept. */
+/** Max number of blocks in memory. */
 const MAX_BLOCKS = 60;
 
 export class Blocks<T> {
   private readonly there = new Map<number, readonly T[]>();
   private readonly asked = new Set<number>();
 
-  /** A row, if it is there. */
+  /** A row, if it is loaded. */
   row(at: number): T | undefined {
     return this.there.get(Math.floor(at / BLOCK))?.[at % BLOCK];
   }
 
-  /** The blocks that have to be asked for, so that these rows are there; each is named once. */
+  /** The blocks to request for these rows; each is returned once. */
   missing(from: number, to: number): number[] {
     const missing: number[] = [];
     for (let block = Math.floor(from / BLOCK); block * BLOCK < to; block++) {
@@ -25,7 +25,7 @@ export class Blocks<T> {
     return missing;
   }
 
-  /** Keeps a block; the oldest one goes if there are too many. */
+  /** Keeps a block; the oldest one is dropped if there are too many. */
   put(block: number, rows: readonly T[]): void {
     this.asked.delete(block);
     this.there.set(block, rows);
@@ -33,7 +33,7 @@ export class Blocks<T> {
     if (this.there.size > MAX_BLOCKS && oldest !== undefined) this.there.delete(oldest);
   }
 
-  /** A block did not come: it may be asked for again. */
+  /** Loading a block failed; it may be requested again. */
   failed(block: number): void {
     this.asked.delete(block);
   }

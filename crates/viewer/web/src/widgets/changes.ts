@@ -21,7 +21,7 @@ export class ChangesList {
   constructor(private readonly events: ChangesEvents) {}
 
   fill({ rows, all, own_ns: [before, after] }: Changes): void {
-    // Whoever scripts the page can wait until it is complete.
+    // Scripts can wait for this.
     this.host.dataset["compared"] = String(all);
     const counted = ["worse", "better", "new", "gone", "same"].map((verdict) => {
       const number = rows.filter((row) => row[ChangeRow.verdict] === verdict).length;

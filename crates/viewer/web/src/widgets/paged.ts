@@ -1,10 +1,10 @@
-// A list of any length whose rows the server has: those in sight are asked for.
+// A list of any length whose rows are on the server; visible rows are requested.
 
 import { BLOCK, Blocks } from "./blocks";
 import { element } from "./dom";
 import { Lines, type LinesOptions } from "./lines";
 
-/** Some rows, and how many there are in all. */
+/** Some rows, and the number of all rows. */
 export interface Page<T> {
   total: number;
   rows: readonly T[];
@@ -12,9 +12,9 @@ export interface Page<T> {
 
 export interface PagedOptions<T> extends Pick<LinesOptions, "label" | "height" | "roles"> {
   ask(skip: number, take: number): Promise<Page<T>>;
-  /** Makes the element of a row. */
+  /** Creates the element of a row. */
   row(row: T, at: number): HTMLElement;
-  /** Told how many rows there are. */
+  /** Called with the number of all rows. */
   counted(total: number): void;
   failed(error: unknown): void;
   choose?(row: T, at: number): void;
@@ -24,7 +24,7 @@ export interface PagedOptions<T> extends Pick<LinesOptions, "label" | "height" |
 export class Paged<T> {
   readonly lines: Lines;
   private blocks = new Blocks<T>();
-  /** Grows with each query, so that late answers are dropped. */
+  /** Incremented with each query, so that late answers are dropped. */
   private turn = 0;
 
   constructor(private readonly options: PagedOptions<T>) {
@@ -40,7 +40,7 @@ export class Paged<T> {
     });
   }
 
-  /** Another query: asks how many rows there are, and for those around one of them. */
+  /** Starts a new query: requests the number of rows, and the rows around one of them. */
   async restart(at = 0): Promise<void> {
     const turn = ++this.turn;
     const block = Math.floor(Math.max(0, at) / BLOCK);

@@ -1,4 +1,4 @@
-// What got slower or faster from one build of a store to another.
+// Names that got slower or faster from one build of a store to another.
 
 import { ask } from "../../api";
 import { callPanel, keepLink, linkOf, store } from "../../store";

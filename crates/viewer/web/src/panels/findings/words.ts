@@ -32,7 +32,7 @@ export function amount(value: number, unit: AdviceUnit): string {
   }
 }
 
-/** What to do about it. */
+/** Advice by kind of problem. */
 export const HELP: Record<string, string> = {
   churn: "Allocating and freeing costs time. Reuse the memory, or allocate once outside the loop.",
   "double-free": "Freeing a block twice corrupts memory that may already be in use elsewhere.",

@@ -39,7 +39,7 @@ function bars({ columns, rows }: Answer, label: number, value: number, choose: (
   return element("div", {}, list, ...(more > 0 ? [note(`${count(more)} more rows are in the table.`)] : []));
 }
 
-/** The points of a line in a box, by what they lie along; values that are missing are left out. */
+/** The points of a line in a box, by their x values; missing values are left out. */
 export function points(pairs: readonly (readonly [number, number])[], width: number, height: number): string {
   const known = pairs
     .filter(([x, y]) => Number.isFinite(x) && Number.isFinite(y))

@@ -1,4 +1,4 @@
-// What is known of one trace of a store.
+// Details of one trace of a store.
 
 import { bytes, count, duration } from "../../format";
 import { element, facts, note } from "../../widgets/dom";

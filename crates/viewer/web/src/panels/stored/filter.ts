@@ -1,4 +1,4 @@
-// Which traces of a store are listed, and in which order.
+// Filter and order of the list of traces.
 
 import type { StoredFilter } from "../../store/panels";
 import type { StoredSort, StoredState, TracesQuery } from "../../wire";
@@ -11,7 +11,7 @@ export const STATES: readonly (readonly [StoredState, string])[] = [
 ];
 const SORTS: readonly StoredSort[] = ["bytes", "duration", "entries", "path", "problems", "start", "tag"];
 
-/** A filter from what was kept, which may be anything. */
+/** A filter from a saved state, which may be anything. */
 export function filterOf(kept: unknown): StoredFilter {
   const known = (typeof kept === "object" ? kept : null) as Partial<Record<keyof StoredFilter, unknown>> | null;
   return {
@@ -32,7 +32,7 @@ function tagsOf(value: unknown): Record<string, string> {
   );
 }
 
-/** The filter as the server is asked. */
+/** The filter as a query for the server. */
 export function queryOf(
   { text, tags, state, sort, column, isDown }: StoredFilter,
   skip: number,

@@ -1,4 +1,4 @@
-// The traces of a store, however many: only the rows in sight are asked for.
+// The traces of a store, of any number: only the visible rows are requested.
 
 import { ask, askWith } from "../../api";
 import { bytes, count, duration } from "../../format";
@@ -45,7 +45,7 @@ class StoredList {
     open: (row) => void this.open(row[StoredRow.id]),
   });
   private filter: StoredFilter = filterOf(store.state.links["stored"]);
-  /** What the filter was made of: another panel may have left something new. */
+  /** The saved state of the filter; another panel may have set a new one. */
   private adopted: unknown = undefined;
   private asking = new AbortController();
   private about: unknown = null;
@@ -68,7 +68,7 @@ class StoredList {
       this.waiting = window.setTimeout(() => this.change({ ...this.filter, text: this.text.value, at: 0 }), 120);
     });
     this.list.lines.host.addEventListener("click", (event) => this.follow(event));
-    // The heading leaves the same room for the scroll bar as the rows.
+    // The heading leaves the same space for the scroll bar as the rows.
     new ResizeObserver(() => {
       const { offsetWidth, clientWidth } = this.list.lines.host;
       this.head.style.marginRight = `${offsetWidth - clientWidth}px`;
@@ -95,7 +95,7 @@ class StoredList {
   }
 
   private async load(): Promise<void> {
-    // What was on its way is of another query.
+    // Pending answers belong to the previous query.
     this.asking.abort();
     this.asking = new AbortController();
     this.problem.replaceChildren();
@@ -176,7 +176,7 @@ class StoredList {
     const finding = row[StoredRow.finding];
     const path = row[StoredRow.path];
     const name = baseName(path);
-    // A file that cannot be read has nothing to lead to.
+    // A file that cannot be read has no link.
     const file =
       finding === null ? element("a", { href: traceAddress(row[StoredRow.id]) }, name) : element("span", {}, name);
     const length = row[StoredRow.duration_ns];
@@ -197,7 +197,7 @@ class StoredList {
     return made;
   }
 
-  /** A click on the name of a file opens it, unless another tab is wanted. */
+  /** A click on the name of a file opens it here, unless it asks for a new tab. */
   private follow(event: MouseEvent): void {
     const link = (event.target as HTMLElement).closest("a");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;

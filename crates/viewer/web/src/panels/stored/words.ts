@@ -1,15 +1,15 @@
-// A trace of a store in words.
+// Texts about a trace of a store.
 
 import { count, wallClock } from "../../format";
 import { StoredRow } from "../../wire";
 
-/** When a trace starts, in UTC; nothing if that is not known. */
+/** The start of a trace in UTC; empty if unknown. */
 export function startOf(row: StoredRow): string {
   const start = row[StoredRow.start_unix_ns];
   return start === null ? "" : wallClock(start, 0);
 }
 
-/** What a trace holds. */
+/** The contents of a trace. */
 export function entries(row: StoredRow): string {
   const parts = [
     several(row[StoredRow.spans], "span"),
@@ -19,7 +19,7 @@ export function entries(row: StoredRow): string {
   return parts.filter((part) => part !== "").join(", ");
 }
 
-/** How many problems a trace has. */
+/** The number of problems of a trace. */
 export function problems(row: StoredRow): string {
   if (row[StoredRow.finding] !== null) return "quarantined";
   const parts = [several(row[StoredRow.errors], "error"), several(row[StoredRow.warnings], "warning")];

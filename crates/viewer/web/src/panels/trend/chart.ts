@@ -1,4 +1,4 @@
-// The history of a name as a picture.
+// The history of a name as a chart.
 
 import { count, duration } from "../../format";
 import { drawn } from "../../widgets/svg";
@@ -50,7 +50,7 @@ export class TrendChart {
     return this.trend?.names[0];
   }
 
-  /** The series that the name has. */
+  /** The series with data for the name. */
   private there(name: NameTrend): Series[] {
     return SERIES.filter((series) => name.points.some((point) => valueOf(point, series) !== null));
   }
@@ -157,7 +157,7 @@ export class TrendChart {
     const made: SVGElement[] = band === "" ? [] : [drawn("polygon", { class: "band", points: band })];
     for (const [series, points] of [...lines].reverse())
       made.push(drawn("polyline", { class: `series ${series}`, points }));
-    // Many points are a line.
+    // With many points, the lines are enough.
     if (dots.length <= 600) {
       made.push(
         ...dots.map(({ x, y, series }) =>
@@ -189,7 +189,7 @@ const ABOUT: Record<Series, string> = {
   p50: "Median of all calls",
   p95: "95th percentile of all calls",
   p99: "99th percentile of all calls",
-  mean: "Mean of the chosen figure of each trace; the true mean is in the band in 95 of 100 cases",
+  mean: "Mean of the chosen figure of each trace; the band is its 95 % confidence interval",
 };
 
 function told(name: NameTrend, point: TrendPoint): HTMLElement {
@@ -209,7 +209,7 @@ function told(name: NameTrend, point: TrendPoint): HTMLElement {
   ]);
 }
 
-/** The picture for those who do not see it; the table below has its numbers. */
+/** A description for screen readers; the table below has the numbers. */
 function spoken({ name, points, changes }: NameTrend): string {
   const told = changes.map(({ at, change }) => `${percent(change)} on ${at.day} in build ${at.build}`);
   return `${name} at ${count(points.length)} points of day and build: ${told.join(", ") || "no lasting change"}`;

@@ -1,4 +1,4 @@
-// How long names take from day to day and from build to build, and where that changed.
+// The times of names from day to day and from build to build, and their changes.
 
 import { ask } from "../../api";
 import { count, duration } from "../../format";
@@ -49,7 +49,7 @@ class TrendPanel {
   private metric: TrendMetric = "p50";
   private name: string | null = null;
   private changed = 0;
-  /** The first of the names, which is shown if none was chosen. */
+  /** The first name, which is shown if none was chosen. */
   private first: string | null = null;
   private asked = "";
   private rows: TableElement<TrendPoint> | null = null;
@@ -171,7 +171,7 @@ class TrendPanel {
     this.names.lines.refresh();
     this.rows = pointTable(name, (point) => this.chart.mark(point));
     this.figures.replaceChildren(this.rows);
-    // Whoever scripts the page can wait until it is complete.
+    // Scripts can wait for this.
     this.host.dataset["shown"] = name.name;
   }
 }
@@ -207,7 +207,7 @@ function pointTable(name: NameTrend, choose: (point: TrendPoint) => void): Table
         text: (point) => (point.noise_ns === null ? "?" : `± ${duration(point.noise_ns)}`),
         value: (point) => point.noise_ns ?? NaN,
         csv: "noise_ns",
-        hint: "The true mean is within this, in 95 of 100 cases; unknown with a single trace",
+        hint: "95 % confidence interval of the mean; unknown with a single trace",
       },
       {
         title: "Change",
@@ -220,7 +220,7 @@ function pointTable(name: NameTrend, choose: (point: TrendPoint) => void): Table
     choose,
     {
       name: "trend",
-      // The traces that a point is made of.
+      // Lists the traces of a point.
       open: ({ day, build }) => callPanel("stored", { tags: { day, build } }),
     },
   );

@@ -24,7 +24,7 @@ const box = [EDGE.left + 200 + EDGE.right, EDGE.top + 110 + EDGE.bottom] as cons
 it("puts points where their day is among all days, and values above zero", () => {
   const { lines, band, xs, changes, up } = plot(name, places, ["p50", "mean"], box);
   const x = (at: number): string => (EDGE.left + at).toFixed(1);
-  // The highest value is 200, with the noise, and a tenth of room: half a pixel per nanosecond.
+  // The highest value is 200, with the noise, and a tenth of space: half a pixel per nanosecond.
   const y = (ns: number): string => (EDGE.top + 110 - ns / 2).toFixed(1);
   expect(lines.get("p50")).toBe(`${x(0)},${y(100)}`);
   expect(lines.get("mean")).toBe(`${x(0)},${y(100)} ${x(200)},${y(190)}`);

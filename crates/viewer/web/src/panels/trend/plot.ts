@@ -1,13 +1,13 @@
-// Where the history of a name is drawn: lines, bands, changes and ticks, in pixels.
+// The positions of lines, bands, changes and ticks of the history of a name, in pixels.
 
 import { duration, tickStep } from "../../format";
 import type { NameTrend, TrendChange, TrendPlace, TrendPoint } from "../../wire";
 
-/** What can be drawn: a percentile of all calls, or the mean of the traces with its noise. */
+/** The series to draw: percentiles of all calls, and the mean of the traces with its noise. */
 export const SERIES = ["p50", "p95", "p99", "mean"] as const;
 export type Series = (typeof SERIES)[number];
 
-/** Room around the lines. */
+/** Space around the lines. */
 export const EDGE = { left: 64, right: 14, top: 20, bottom: 34 };
 
 export interface Mark {
@@ -16,20 +16,20 @@ export interface Mark {
 }
 
 export interface Plot {
-  /** The points of each line, as SVG wants them. */
+  /** The points of each line, as in SVG. */
   lines: ReadonlyMap<Series, string>;
   /** The noise around the mean of the traces. */
   band: string;
   dots: readonly { x: number; y: number; series: Series }[];
   changes: readonly (Mark & { isWorse: boolean })[];
-  /** Days or builds along the axis, as many as there is room for. */
+  /** Days or builds along the axis, as many as fit. */
   along: readonly Mark[];
   up: readonly { y: number; text: string }[];
-  /** Where each point of the name is. */
+  /** The position of each point of the name. */
   xs: readonly number[];
 }
 
-/** How long a name took, in this series; none if the traces have sums only. */
+/** The time of a name in this series; null if the traces have only sums. */
 export function valueOf(point: TrendPoint, series: Series): number | null {
   return { p50: point.p50_ns, p95: point.p95_ns, p99: point.p99_ns, mean: point.value_ns }[series];
 }
@@ -73,12 +73,12 @@ export function plot(
   };
 }
 
-/** The number of the point that is nearest to a place in the picture. */
+/** The number of the point nearest to a position in the chart. */
 export function nearest(xs: readonly number[], x: number): number {
   return xs.reduce((known, one, at) => (Math.abs(one - x) < Math.abs((xs[known] ?? Infinity) - x) ? at : known), 0);
 }
 
-/** The change that begins at a point. */
+/** The change that starts at a point. */
 export function changeAt(name: NameTrend, point: TrendPlace): TrendChange | undefined {
   return name.changes.find((change) => key(change.at) === key(point));
 }
@@ -87,7 +87,7 @@ export function percent(part: number): string {
   return `${part > 0 ? "+" : ""}${(100 * part).toFixed(1)} %`;
 }
 
-/** A tenth of room above the highest value; a figure without any height has the height of a nanosecond. */
+/** A tenth of space above the highest value; at least a nanosecond. */
 function highest(points: readonly TrendPoint[], shown: readonly Series[]): number {
   const values = points.flatMap((point) =>
     shown.map((series) => (valueOf(point, series) ?? 0) + (series === "mean" ? (point.noise_ns ?? 0) : 0)),
@@ -101,13 +101,13 @@ function bandOf(points: readonly TrendPoint[], x: (place: TrendPlace) => number,
   return [...points.map((point) => edge(point, 1)), ...points.map((point) => edge(point, -1)).reverse()].join(" ");
 }
 
-/** Values that are easy to count with, up to the highest. */
+/** Round values up to the highest. */
 function ticksUp(most: number): number[] {
   const step = tickStep(most / 6);
   return Array.from({ length: Math.floor(most / step) + 1 }, (_, at) => at * step);
 }
 
-/** A label takes so many pixels. */
+/** Width of a label in pixels. */
 const LABEL = 88;
 
 function ticksAlong(places: readonly TrendPlace[], x: (place: TrendPlace) => number, width: number): Mark[] {
