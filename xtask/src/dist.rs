@@ -77,10 +77,13 @@ fn run(arguments: &[String]) -> Outcome {
     let has = |part: &str| options.parts.is_empty() || options.parts.iter().any(|wanted| wanted == part);
     let release = Release::new(&options)?;
     let before = sums::read(&release.folder);
-    if has("archive") || has("deb") {
+    let program = if has("archive") || has("deb") {
         let program = release.program(&options)?;
         tree::fill(&release, &program)?;
-    }
+        Some(program)
+    } else {
+        options.program.clone()
+    };
     if has("archive") {
         let made = archive::make(&release)?;
         trial::archive(&release, &made, options.root.as_deref())?;
@@ -96,7 +99,8 @@ fn run(arguments: &[String]) -> Outcome {
         sbom::make(&release)?;
     }
     if has("wheel") {
-        let made = wheel::release()?;
+        // With the same program: building it again would take most of an hour.
+        let made = wheel::release(program)?;
         files::copy(&made, &release.folder.join(made.file_name().unwrap_or_default()))?;
     }
     sums::write(&release.folder)?;

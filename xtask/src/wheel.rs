@@ -70,9 +70,9 @@ pub(crate) fn check() -> Outcome {
     make(&Options::default()).map(drop)
 }
 
-/// Builds and tests the package for a release; returns the wheel.
-pub(crate) fn release() -> Outcome<PathBuf> {
-    make(&Options { is_release: true, has_sql: true, ..Options::default() })
+/// Builds and tests the package for a release, with an already built program if there is one; returns the wheel.
+pub(crate) fn release(program: Option<PathBuf>) -> Outcome<PathBuf> {
+    make(&Options { is_release: true, has_sql: true, program, ..Options::default() })
 }
 
 fn make(options: &Options) -> Outcome<PathBuf> {
