@@ -60,7 +60,7 @@ static RATES: &[Rate] = &[
         sql: "select name, count(*), sum(dur_ns) from spans group by name",
     },
     Rate {
-        format: "NYTProf, compressed",
+        format: "NYTProf",
         id: "nytprof",
         query: "calls per function",
         sql: "select name, count(*) from spans group by name",
