@@ -77,7 +77,7 @@ fn scan(paths: &[PathBuf], threads: usize) -> Result<()> {
     let next = AtomicUsize::new(0);
     let work = || -> Result<()> {
         let mut options = mapping::Options::default();
-        // Files are read side by side, as by an ingest.
+        // Files are read in parallel, as by an ingest.
         options.read.limits.threads = 1;
         while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
             let mut sink = Counting { wanted: Wanted::everything(), rows: 0 };

@@ -36,8 +36,8 @@ const FILLED: [Table; 12] = [
     Table::Logs,
 ];
 
-/// Files whose blocks overlap: the format allows it, and easy_profiler nests them as well as it can. One has a block of
-/// zeros.
+/// Files whose blocks overlap: the format allows it, and easy_profiler nests them as far as possible. One has a block
+/// of zeros.
 const OVERLAPPING: [&str; 3] = ["ez-zeroed-block.prof", "syn_clamp_to_begin.prof", "v210_overlapping_shapes.prof"];
 
 /// The fixtures, and those in the folder named by `TRACELOOM_CORPUS`.

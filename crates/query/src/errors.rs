@@ -135,7 +135,7 @@ fn causes<'e>(error: &'e DataFusionError) -> impl Iterator<Item = &'e (dyn std::
 
 /// The reason why a Parquet file cannot be decoded; the engine does not say which file it is.
 pub(crate) fn parquet_error(error: &DataFusionError) -> Option<String> {
-    // Errors of other processes are one text or the other. An object that cannot be read has a sentence of its own.
+    // Errors of other processes are one text or the other. An object that cannot be read has a separate sentence.
     let (debug, text) = (format!("{error:?}"), error.strip_backtrace());
     if debug.contains(UNREADABLE) {
         return None;

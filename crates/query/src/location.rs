@@ -27,7 +27,7 @@ pub(crate) fn is_url(path: &Path) -> bool {
         .is_some_and(|(scheme, _)| scheme.len() > 1 && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
-/// A plain path with a star in it would be taken for a pattern.
+/// A plain path with a star in it would be mistaken for a pattern.
 fn file_url(path: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     path.bytes().fold("file://".to_owned(), |url, byte| match is_plain(byte) {

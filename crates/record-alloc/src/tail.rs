@@ -105,7 +105,7 @@ impl Write for Events {
 
 impl Drop for Events {
     fn drop(&mut self) {
-        // SAFETY: the mapping is this value's and is not used any more.
+        // SAFETY: the mapping is this value's and is not used anymore.
         unsafe { libc::munmap(self.head.cast(), MAPPED_BYTES) };
     }
 }

@@ -161,7 +161,7 @@ fn functions_lead_to_their_memory() {
 #[test]
 fn sites_lead_to_their_lines() {
     let file = sample("definitions-site", "service.clog");
-    // Beside a trace of spans, so that the log is not open before it is asked for.
+    // Next to a trace of spans, so that the log is not open at first.
     let other = file.with_file_name("game.prof");
     run("definitions.mjs", &[file, other], json!({"kind": "site"}));
 }
@@ -240,7 +240,7 @@ fn two_traces_meet_at_a_chosen_span() {
     two_traces("aligned");
 }
 
-/// The questions that people come with, for every format that has the data.
+/// Common questions of users, for every format that has the data.
 fn clicks(test: &str, files: &[PathBuf], questions: &[&str]) {
     assert!(!files.is_empty(), "{test}");
     run("clicks.mjs", files, json!({"questions": questions}));
@@ -283,7 +283,7 @@ fn two_clicks_answer_what_changed() {
     }
 }
 
-/// What a person asks of a selection, of frames and of the whole page.
+/// Common questions about a selection, about frames and about the whole page.
 fn answers(name: &str, check: &str) {
     run("answers.mjs", &[sample(&format!("answers-{check}"), name)], json!({"check": check}));
 }
@@ -358,7 +358,7 @@ fn everybody_can_use_the_source() {
     accessible("nytprof.out");
 }
 
-/// The pictures of the README, made anew where `TRACELOOM_BLESS` asks for it.
+/// The pictures of the README; `TRACELOOM_BLESS` updates them.
 #[test]
 fn pictures_can_be_renewed() {
     if std::env::var_os("TRACELOOM_BLESS").is_none() {

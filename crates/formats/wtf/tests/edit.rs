@@ -86,7 +86,7 @@ fn all_forms_carry_everything() {
             let first = ours.iter().zip(&expected).find(|(a, b)| a != b);
             assert!(ours.len() == expected.len() && first.is_none(), "{name} as {}: {first:?}", variant.id);
         }
-        // Types and zones are numbered by first use: once events are in order, nothing changes any more.
+        // Types and zones are numbered by first use: once events are in order, nothing changes anymore.
         let again = |bytes: Vec<u8>| {
             let mut out = Vec::new();
             edit::canonical(&Source::bytes(bytes), &mut out, Some("binary"), &Options::default()).unwrap();

@@ -364,7 +364,7 @@ fn describe(code: &Bound<'_, PyAny>) -> PyResult<Code> {
 /// A variable of the module of the running code.
 #[allow(unsafe_code)]
 fn global(py: Python<'_>, name: &str) -> Option<String> {
-    // SAFETY: the function gives a borrowed dictionary of the frame that runs, or null where none does.
+    // SAFETY: the function returns a borrowed dictionary of the running frame, or null if there is none.
     let globals = unsafe { Bound::from_borrowed_ptr_or_opt(py, ffi::PyEval_GetGlobals()) };
     globals?.get_item(name).ok()?.extract().ok()
 }

@@ -9,7 +9,8 @@ use super::{Dice, Scene};
 /// Where [`write_fleet`] has the tags of a trace in its path.
 pub const FLEET_TEMPLATE: &str = "{host}/{build}/{day}/*.prof";
 
-/// Writes ten days with a build each and two traces of either host; from build `b6` on `Render` takes so many times as long.
+/// Writes ten days with a build each and two traces of either host; from build `b6` on `Render` takes `slowdown` times
+/// as long.
 pub fn write_fleet(traces: &Path, slowdown: f64) -> Result<()> {
     for day in 1..=10_u64 {
         let render_ns = if day >= 6 { 200_000.0 * slowdown } else { 200_000.0 };
@@ -21,7 +22,7 @@ pub fn write_fleet(traces: &Path, slowdown: f64) -> Result<()> {
     Ok(())
 }
 
-/// Writes a profile in which `Render` takes about so long, 40 times, and `Update` always the same.
+/// Writes a profile in which `Render` takes about this long, 40 times, and `Update` always the same.
 pub fn write_run(path: &Path, render_ns: f64, seed: u64) -> Result<()> {
     let (mut scene, mut dice, mut now) = (Scene::new(&["Main"]), Dice::new(seed), 0);
     let run = 1.0 + 0.02 * dice.normal();

@@ -98,7 +98,7 @@ impl Out {
     pub(super) fn new(arguments: &args::log::Log) -> Self {
         let wants_colors =
             io::stdout().is_terminal() || anstream::ColorChoice::global() == anstream::ColorChoice::Always;
-        // JSON has no colors, and the decompressor's text must match to the byte.
+        // JSON has no colors, and the decompressor's text must match byte for byte.
         let is_shown = wants_colors && !arguments.json && !arguments.compat;
         Self {
             to: if is_shown { Box::new(stdout()) } else { Box::new(raw_stdout()) },

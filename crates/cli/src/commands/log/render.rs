@@ -66,7 +66,7 @@ impl Render {
         }
     }
 
-    /// Number of messages that were cut off; the decompressor's text has limits of its own.
+    /// Number of messages that were cut off; the decompressor's text has other limits.
     pub(super) fn cut(&self) -> u64 {
         match &self.form {
             Form::Compat(_) => 0,

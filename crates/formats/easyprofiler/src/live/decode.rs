@@ -4,7 +4,7 @@ use traceloom_core::{Error, Position, Result};
 
 use super::message::{HEAD, Kind, MAGIC, Message};
 
-/// What comes next on a connection.
+/// A message on a connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Part<'a> {
     /// A message.

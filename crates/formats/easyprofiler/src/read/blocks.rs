@@ -155,7 +155,7 @@ impl Reader {
         Ok(kind == Some(&Some(BlockType::VALUE)))
     }
 
-    /// The header's memory size is the buffer of the original: more than fits makes it refuse.
+    /// The header's memory size is the buffer of easy_profiler, which refuses a file with more than fits.
     #[inline]
     fn count_memory(&mut self, payload: usize) -> Result<()> {
         self.memory += payload as u64;
@@ -186,7 +186,7 @@ impl Reader {
         self.cut(what, cut.needed, cut.left)
     }
 
-    /// Counts a switch or block of which only `len` bytes, prefix included, are there. The original reads
+    /// Counts a switch or block of which only `len` bytes, prefix included, are there. easy_profiler reads
     /// them into a buffer, which we take for zeroed, and keeps the record if that happens to make sense.
     #[cold]
     fn count_padded(&mut self, len: usize) -> Result<()> {

@@ -126,7 +126,7 @@ impl Reader {
         Located { offset, len, record: Record::Block(framed.block(stored)) }
     }
 
-    /// Hands over at most `max` of the next records as long as they are plain and in the window;
+    /// Passes on at most `max` of the next records as long as they are plain and in the window;
     /// [`traceloom_core::Records::next`] returns all others.
     #[inline(always)]
     pub fn plain_records<E>(&mut self, max: u32, taker: &mut impl TakePlain<E>) -> Result<(), E> {
