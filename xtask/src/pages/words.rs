@@ -1,6 +1,9 @@
-//! One word per concept: pages and messages avoid the words that were replaced.
+//! One word per concept: pages, help, messages and comments avoid the words that were replaced.
 
-use std::path::PathBuf;
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+};
 
 use super::{prose, tests::pages};
 use crate::{files, process::root};
@@ -69,6 +72,67 @@ const IN_MESSAGES: &[&str] = &[
     "whoever",
 ];
 
+/// Phrases that comments must not contain, and their replacements. Shorter than [`REPLACED`], because comments also name
+/// identifiers and speak of code.
+const IN_COMMENTS: &[(&str, &str)] = &[
+    ("all alike", "the same"),
+    ("anew", "again, from scratch"),
+    ("any more", "anymore, no longer"),
+    ("as it stands", "unchanged"),
+    ("as well as it can", "as far as possible"),
+    ("at one stroke", "at once, atomically"),
+    ("belong into", "belong in"),
+    ("beside", "next to, besides"),
+    ("by way of", "through"),
+    ("come along", "are included"),
+    ("comes along", "is included"),
+    ("dies of", "dies at, crashes on"),
+    ("for ever", "forever"),
+    ("given up", "closed, canceled, dropped"),
+    ("gives how", "returns the number of"),
+    ("go on", "continue"),
+    ("goes on", "continues"),
+    ("handed over", "passed"),
+    ("hands over", "passes"),
+    ("has to say", "reports"),
+    ("in consequence", "therefore"),
+    ("inside of", "inside"),
+    ("is what it is", "the reason"),
+    ("its begin", "its start"),
+    ("looked for", "searched for, expected"),
+    ("of one's own", "separate, custom"),
+    ("of our own", "separate"),
+    ("of their own", "their own, separate"),
+    ("of your own", "custom"),
+    ("outside of", "outside"),
+    ("passed over", "skipped, ignored"),
+    ("save for", "except"),
+    ("stands for", "means, represents"),
+    ("sticks out", "exceeds, extends beyond"),
+    ("stretch", "range"),
+    ("stretches", "ranges"),
+    ("taken for", "read as, mistaken for"),
+    ("takes part", "is included"),
+    ("tell apart", "distinguish"),
+    ("tells apart", "distinguishes"),
+    ("the begin", "the start"),
+    ("the slow way", "the slow path"),
+    ("the thread that asked", "the calling thread"),
+    ("told apart", "distinguished"),
+    ("told otherwise", "default:"),
+    ("what became of", "the outcome of"),
+    ("what comes next", "the next records"),
+    ("what is asked for", "the request"),
+    ("what is known of", "details, facts, state"),
+    ("what is there", "the existing records"),
+    ("what is wrong with it", "problems"),
+    ("what lies", "the contents of"),
+    ("where nothing", "if nothing"),
+    ("where there is", "if there is"),
+    ("who asks", "if you query"),
+    ("whoever", "if somebody"),
+];
+
 /// Parts of words in British spelling.
 const BRITISH: &[&str] = &[
     "analyse",
@@ -94,24 +158,81 @@ fn contains(text: &str, phrase: &str) -> bool {
     })
 }
 
-#[test]
-fn pages_use_the_words_of_the_project() {
+/// Numbered lines.
+type Lines = Vec<(usize, String)>;
+
+/// Every use of a phrase, with its position and replacement; a phrase may continue on the next line.
+fn uses(path: &Path, lines: &[(usize, String)], phrases: &[(&str, &str)]) -> Vec<String> {
     let mut found = Vec::new();
-    for page in pages() {
-        let text = prose(&files::read_text(&page).expect("a page is text")).to_lowercase();
-        let lines: Vec<&str> = text.lines().map(str::trim).collect();
-        for (number, line) in lines.iter().enumerate() {
-            // A phrase may continue on the next line.
-            let next = lines.get(number + 1).copied().unwrap_or_default();
-            let both = format!("{line} {next}");
-            let starts_here = |phrase: &str| contains(&both, phrase) && !contains(next, phrase);
-            for (phrase, instead) in REPLACED.iter().filter(|(phrase, _)| contains(line, phrase) || starts_here(phrase))
-            {
-                found.push(format!("{}:{}: `{phrase}`; write {instead}", page.display(), number + 1));
-            }
+    for (at, (number, line)) in lines.iter().enumerate() {
+        let next = lines.get(at + 1).filter(|(next, _)| *next == number + 1).map_or("", |(_, text)| text.as_str());
+        let both = format!("{line} {next}");
+        let starts_here = |phrase: &str| contains(line, phrase) || (contains(&both, phrase) && !contains(next, phrase));
+        for (phrase, instead) in phrases.iter().filter(|(phrase, _)| starts_here(phrase)) {
+            found.push(format!("{}:{number}: `{phrase}`; write {instead}", path.display()));
         }
     }
+    found
+}
+
+/// All lines in lowercase.
+fn lines(text: &str) -> Lines {
+    text.lines().enumerate().map(|(number, line)| (number + 1, line.trim().to_lowercase())).collect()
+}
+
+/// Comments in lowercase, without code between backticks.
+fn comments(text: &str, extension: &str) -> Lines {
+    let marks: &[&str] = match extension {
+        "py" | "toml" => &["#"],
+        "rs" => &["//"],
+        _ => &["//", "/*", "* "],
+    };
+    let is_comment = |line: &str| marks.iter().any(|mark| line.starts_with(mark));
+    let prose = |line: &str| {
+        let text = line.trim_start_matches(['/', '!', '*', '#', ' ']);
+        // Every second part is between backticks.
+        text.split('`').step_by(2).collect::<Vec<_>>().join(" ").to_lowercase()
+    };
+    let numbered = text.lines().map(str::trim).enumerate().filter(|(_, line)| is_comment(line));
+    numbered.map(|(number, line)| (number + 1, prose(line))).collect()
+}
+
+/// The strings of a line of Rust or TypeScript; strings that span lines are left out.
+fn strings(line: &str, extension: &str) -> String {
+    let line = if extension == "ts" { line.replace('`', "\"") } else { line.to_owned() };
+    // Every second part is between quotation marks.
+    line.split('"').skip(1).step_by(2).collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+fn extension(path: &Path) -> &str {
+    path.extension().and_then(OsStr::to_str).unwrap_or_default()
+}
+
+fn read(path: &Path) -> String {
+    files::read_text(path).expect("a source is text")
+}
+
+fn assert_none(found: &[String]) {
     assert!(found.is_empty(), "{} phrases:\n{}", found.len(), found.join("\n"));
+}
+
+#[test]
+fn pages_use_the_words_of_the_project() {
+    let found = pages().into_iter().flat_map(|page| uses(&page, &lines(&prose(&read(&page))), REPLACED));
+    assert_none(&found.collect::<Vec<_>>());
+}
+
+#[test]
+fn help_uses_the_words_of_the_project() {
+    let sources = root().join("crates/cli/src");
+    let mut arguments = files::walk(&sources.join("args")).expect("the arguments are there");
+    arguments.push(sources.join("args.rs"));
+    let in_messages: Vec<(&str, &str)> = IN_MESSAGES.iter().map(|phrase| (*phrase, "something else")).collect();
+    let found = arguments.iter().flat_map(|path| {
+        let lines = lines(&read(path));
+        [uses(path, &lines, REPLACED), uses(path, &lines, &in_messages)].concat()
+    });
+    assert_none(&found.collect::<Vec<_>>());
 }
 
 #[test]
@@ -119,22 +240,33 @@ fn messages_use_the_words_of_the_project() {
     let mut found = Vec::new();
     for path in files::walk(&root().join("crates")).expect("the crates are there") {
         let is_in = |folder: &str| path.components().any(|part| part.as_os_str() == folder);
-        let is_source = path.extension().is_some_and(|extension| extension == "rs");
-        if !is_source || !is_in("src") || is_in("testkit") {
+        let extension = extension(&path);
+        let is_message = ["rs", "ts"].contains(&extension) && !path.to_string_lossy().ends_with(".test.ts");
+        if !is_message || !is_in("src") || is_in("testkit") || is_in("node_modules") {
             continue;
         }
-        let text = files::read_text(&path).expect("source is text");
+        let text = read(&path);
         // Messages of tests are only for developers.
         let messages = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
-        for (number, line) in messages.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//")) {
-            // Every second part is between quotation marks; strings that span lines are not checked.
-            let strings = line.split('"').skip(1).step_by(2).collect::<Vec<_>>().join(" ").to_lowercase();
+        let is_comment = |line: &str| ["//", "/*", "* "].iter().any(|mark| line.trim_start().starts_with(mark));
+        for (number, line) in messages.lines().enumerate().filter(|(_, line)| !is_comment(line)) {
+            let mut strings = strings(line, extension);
+            if extension == "ts" {
+                strings = strings.replace("there are no ", "");
+            }
             for phrase in IN_MESSAGES.iter().filter(|phrase| contains(&strings, phrase)) {
                 found.push(format!("{}:{}: `{phrase}`", path.display(), number + 1));
             }
         }
     }
-    assert!(found.is_empty(), "{} phrases:\n{}", found.len(), found.join("\n"));
+    assert_none(&found);
+}
+
+#[test]
+fn comments_use_the_words_of_the_project() {
+    let sources = texts().into_iter().filter(|path| extension(path) != "md");
+    let found = sources.flat_map(|path| uses(&path, &comments(&read(&path), extension(&path)), IN_COMMENTS));
+    assert_none(&found.collect::<Vec<_>>());
 }
 
 /// All texts written by people: sources, pages and scripts.
@@ -159,7 +291,7 @@ fn texts() -> Vec<PathBuf> {
 fn spelling_is_american() {
     let mut found = Vec::new();
     for path in texts() {
-        let text = files::read_text(&path).expect("a source is text").to_lowercase();
+        let text = read(&path).to_lowercase();
         for (number, line) in text.lines().enumerate() {
             for part in BRITISH.iter().filter(|part| line.contains(**part)) {
                 found.push(format!("{}:{}: `{part}`", path.display(), number + 1));
@@ -167,6 +299,16 @@ fn spelling_is_american() {
         }
     }
     assert!(found.is_empty(), "{} words:\n{}", found.len(), found.join("\n"));
+}
+
+#[test]
+fn phrases_are_found_in_comments_and_strings() {
+    let source = "/// Writes what\n/// is there; `anew` is code.\nlet message = \"anew\";\n// Goes on.\n";
+    let found = uses(Path::new("a.rs"), &comments(source, "rs"), IN_COMMENTS);
+    let expected = ["a.rs:1: `what is there`; write the existing records", "a.rs:4: `goes on`; write continues"];
+    assert_eq!(found, expected);
+    assert_eq!(comments("/** A */\n * b\n*c = 1;", "ts"), [(1, "a */".to_owned()), (2, "b".to_owned())]);
+    assert_eq!(strings("note(`It is no ${name}`, \"Anew\")", "ts"), "it is no ${name} anew");
 }
 
 #[test]
