@@ -107,9 +107,10 @@ impl Client {
         let mut answer = Vec::new();
         io::copy(&mut stream.take(MOST_BYTES), &mut answer)?;
         let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").map_or(0, |end| end + 4);
-        match answer.starts_with(b"HTTP/1.0 200") || answer.starts_with(b"HTTP/1.1 200") {
-            true => Ok(answer.split_off(end)),
-            false => Err(Error::usage(String::from_utf8_lossy(&answer).into_owned())),
+        if answer.starts_with(b"HTTP/1.0 200") || answer.starts_with(b"HTTP/1.1 200") {
+            Ok(answer.split_off(end))
+        } else {
+            Err(Error::usage(String::from_utf8_lossy(&answer).into_owned()))
         }
     }
 

@@ -55,9 +55,12 @@ fn columns_add_up_to_ours() {
         let mut batches = Batches::of(Wanted::everything());
         trace.pour(&Filter::default(), &mut batches).unwrap();
         let is_thorough = THOROUGH.contains(&name.as_str());
-        let tables = Table::ALL.into_iter().filter(|table| match is_thorough {
-            true => batches.rows(*table) > 0,
-            false => matches!(table, Table::Spans | Table::Logs | Table::Allocations),
+        let tables = Table::ALL.into_iter().filter(|table| {
+            if is_thorough {
+                batches.rows(*table) > 0
+            } else {
+                matches!(table, Table::Spans | Table::Logs | Table::Allocations)
+            }
         });
         for table in tables.filter(|table| batches.rows(*table) < 200_000) {
             let file = place.join(format!("{name}-{}.arrow", table.name()));

@@ -95,9 +95,10 @@ impl Profiler {
             .env("PROFILER_CLI_SESSION_DIR", std::env::temp_dir().join("traceloom-firefox"))
             .output()
             .unwrap();
-        match out.status.success() {
-            true => Ok(String::from_utf8(out.stdout).unwrap()),
-            false => Err(String::from_utf8_lossy(&out.stderr).into_owned()),
+        if out.status.success() {
+            Ok(String::from_utf8(out.stdout).unwrap())
+        } else {
+            Err(String::from_utf8_lossy(&out.stderr).into_owned())
         }
     }
 

@@ -84,10 +84,8 @@ fn as_scope(name: &str) -> String {
 
 /// A key of a table of texts: one line, and not too long for readers.
 fn as_key(name: &str) -> String {
-    let escaped = |letter: char| match letter.is_control() {
-        true => letter.escape_unicode().to_string(),
-        false => letter.to_string(),
-    };
+    let escaped =
+        |letter: char| if letter.is_control() { letter.escape_unicode().to_string() } else { letter.to_string() };
     never_empty(&name.chars().map(escaped).collect::<String>().chars().take((1 << 16) - 1).collect::<String>())
 }
 

@@ -156,9 +156,10 @@ fn values_of_functions_are_ours() {
         if !has_spans && batches.rows(Table::Allocations) == 0 || !nests(&trace) || has_huge_sizes(&batches) {
             continue;
         }
-        let (kinds, unit) = match has_spans {
-            true => ([("time", "ns"), ("calls", "count")], expected_of_spans(&batches)),
-            false => ([("alloc_space", "B"), ("inuse_space", "B")], expected_of_allocations(&batches)),
+        let (kinds, unit) = if has_spans {
+            ([("time", "ns"), ("calls", "count")], expected_of_spans(&batches))
+        } else {
+            ([("alloc_space", "B"), ("inuse_space", "B")], expected_of_allocations(&batches))
         };
         let file = place.join(format!("{name}.pb.gz"));
         write(target, &trace, false, &file);

@@ -104,10 +104,8 @@ fn check_files(golden: &Json, batches: &Batches, place: &str) -> BTreeMap<u64, S
     let mut names = BTreeMap::new();
     for record in records(golden, "F") {
         let id = number(&record[0]);
-        let (name, flags) = match is_indexed {
-            true => (format!("file {id}"), None),
-            false => (text(&record[4]), record[1].as_u64()),
-        };
+        let (name, flags) =
+            if is_indexed { (format!("file {id}"), None) } else { (text(&record[4]), record[1].as_u64()) };
         assert_eq!(found.get(&(id as i64)), Some(&(name.clone(), None, None, flags)), "file {id} of {place}");
         for (key, value) in ["size", "mtime"].into_iter().zip(record.get(2..4).unwrap_or_default()) {
             let found = args.get(&(id as i64, key.to_owned())).map_or("0", String::as_str);
@@ -209,9 +207,10 @@ fn check_calls(
     let expected = records(golden, "C").into_iter().map(|record| {
         let [first, second, third] = [0, 1, 2].map(|at| number(&record[at]));
         let (incl, excl) = (ns(&record[3]), ns(&record[4]));
-        match has_places {
-            true => ((None, name(third)), (files.get(&first).cloned(), Some(second as u32)), 1, incl, excl),
-            false => ((Some(name(first)), name(second)), (None, None), third, incl, excl),
+        if has_places {
+            ((None, name(third)), (files.get(&first).cloned(), Some(second as u32)), 1, incl, excl)
+        } else {
+            ((Some(name(first)), name(second)), (None, None), third, incl, excl)
         }
     });
     assert_begins(&found, &expected.collect::<Vec<_>>(), golden, place);

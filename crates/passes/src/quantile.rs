@@ -190,10 +190,13 @@ impl Samples {
                 Ok(_) => self.sketch(key, budget),
                 Err(_) => self.widen(key, budget),
             },
-            Kept::Wide(samples) => match make_room(samples, budget) {
-                true => samples.push(key),
-                false => self.sketch(key, budget),
-            },
+            Kept::Wide(samples) => {
+                if make_room(samples, budget) {
+                    samples.push(key);
+                } else {
+                    self.sketch(key, budget);
+                }
+            }
             Kept::Sketch(counts) => {
                 self.dropped.add(key);
                 if let Some(count) = counts.get_mut(&scale.bucket(key)) {

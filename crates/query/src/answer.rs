@@ -133,9 +133,12 @@ fn start(session: &Session, context: &SessionContext, plan: &LogicalPlan) -> Res
 
 /// A join can produce rows for hours from data that it has read once, so it must yield in between to be stoppable.
 fn interruptible(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
-    let wrap = |plan: Arc<dyn ExecutionPlan>| match plan.name().ends_with("JoinExec") {
-        true => Ok(Transformed::yes(Arc::new(CooperativeExec::new(plan)) as Arc<dyn ExecutionPlan>)),
-        false => Ok(Transformed::no(plan)),
+    let wrap = |plan: Arc<dyn ExecutionPlan>| {
+        if plan.name().ends_with("JoinExec") {
+            Ok(Transformed::yes(Arc::new(CooperativeExec::new(plan)) as Arc<dyn ExecutionPlan>))
+        } else {
+            Ok(Transformed::no(plan))
+        }
     };
     plan.transform_up(wrap).data()
 }

@@ -221,9 +221,10 @@ impl<'q> Explanation<'q> {
             diagnostic.notes.iter().map(|note| &note.message).chain(diagnostic.helps.iter().map(|help| &help.message));
         let notes: Vec<String> = notes.map(|note| types(note)).collect();
         let kinds: Vec<&str> = notes.iter().filter_map(|note| note.strip_prefix("has type ")).collect();
-        let message = match kinds.is_empty() {
-            true => diagnostic.message.clone(),
-            false => format!("{}: {}", diagnostic.message, kinds.join(" and ")),
+        let message = if kinds.is_empty() {
+            diagnostic.message.clone()
+        } else {
+            format!("{}: {}", diagnostic.message, kinds.join(" and "))
         };
         // We suggest similar names ourselves.
         let is_help = |note: &&String| !note.to_lowercase().starts_with("possible ") && !note.starts_with("has type ");

@@ -64,9 +64,10 @@ fn at_url(path: &Path, url: &url::Url) -> Result<Vec<Input>> {
     let folder = folder.map_err(|_| Error::usage("invalid URL").in_file(path))?;
     let is_match = |path: &PathBuf| path.file_name().is_some_and(|name| pattern.matches(&name.to_string_lossy()));
     let paths: Vec<_> = crate::remote::list(&folder)?.into_iter().filter(is_match).collect();
-    match paths.is_empty() {
-        true => Err(Error::usage(format!("`{}` matches no objects", path.display()))),
-        false => Ok(paths.into_iter().map(|path| Input::Trace { path, is_named: true }).collect()),
+    if paths.is_empty() {
+        Err(Error::usage(format!("`{}` matches no objects", path.display())))
+    } else {
+        Ok(paths.into_iter().map(|path| Input::Trace { path, is_named: true }).collect())
     }
 }
 
@@ -75,9 +76,10 @@ fn matching(pattern: &str) -> Result<Vec<Input>> {
     let mut inputs = Vec::new();
     for path in glob::glob(pattern).map_err(wrong)? {
         let path = path.map_err(|error| Error::from(std::io::Error::from(error)))?;
-        match path.is_dir() {
-            true => inputs.extend(inside(&path)?),
-            false => inputs.push(Input::Trace { path, is_named: true }),
+        if path.is_dir() {
+            inputs.extend(inside(&path)?);
+        } else {
+            inputs.push(Input::Trace { path, is_named: true });
         }
     }
     if inputs.is_empty() {

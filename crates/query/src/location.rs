@@ -30,9 +30,8 @@ pub(crate) fn is_url(path: &Path) -> bool {
 /// A plain path with a star in it would be mistaken for a pattern.
 fn file_url(path: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
-    path.bytes().fold("file://".to_owned(), |url, byte| match is_plain(byte) {
-        true => url + char::from(byte).encode_utf8(&mut [0; 4]),
-        false => url + &format!("%{byte:02X}"),
+    path.bytes().fold("file://".to_owned(), |url, byte| {
+        if is_plain(byte) { url + char::from(byte).encode_utf8(&mut [0; 4]) } else { url + &format!("%{byte:02X}") }
     })
 }
 

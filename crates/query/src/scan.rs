@@ -40,10 +40,7 @@ pub(crate) struct Part {
 impl Part {
     /// Wraps an error of this trace for the engine.
     fn failure(&self, error: traceloom_core::Error) -> DataFusionError {
-        match self.came_by_plan {
-            true => departing_error(&error),
-            false => DataFusionError::External(Box::new(error)),
-        }
+        if self.came_by_plan { departing_error(&error) } else { DataFusionError::External(Box::new(error)) }
     }
 }
 
@@ -89,9 +86,8 @@ impl TableProvider for TraceTable {
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
         // A store skips row groups by any filter; all filters are also applied above the scan.
         let useful = |filter: &&Expr| self.stored.is_some() || Bounds::default().take(filter);
-        let push = |filter| match useful(filter) {
-            true => TableProviderFilterPushDown::Inexact,
-            false => TableProviderFilterPushDown::Unsupported,
+        let push = |filter| {
+            if useful(filter) { TableProviderFilterPushDown::Inexact } else { TableProviderFilterPushDown::Unsupported }
         };
         Ok(filters.iter().map(push).collect())
     }
@@ -113,9 +109,10 @@ impl TableProvider for TraceTable {
         let own = self.plan(state.config().target_partitions(), projection, filters, limit);
         let Some(stored) = &self.stored else { return Box::pin(std::future::ready(own)) };
         let stored = stored.scan(state, projection, filters, limit);
-        match self.parts.is_empty() {
-            true => stored,
-            false => Box::pin(async move { UnionExec::try_new(vec![own?, stored.await?]) }),
+        if self.parts.is_empty() {
+            stored
+        } else {
+            Box::pin(async move { UnionExec::try_new(vec![own?, stored.await?]) })
         }
     }
 }

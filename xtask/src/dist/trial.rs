@@ -134,9 +134,10 @@ impl Place {
         let (url, mut command) = ("http://127.0.0.1:9/a.prof", self.command(program));
         let output = command.args(["info", url]).output().map_err(|error| format!("{program}: {error}"))?;
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
-        match message.contains(url) && !message.contains("--features remote") {
-            true => Ok(()),
-            false => Err(format!("the program does not open URLs: {message}")),
+        if message.contains(url) && !message.contains("--features remote") {
+            Ok(())
+        } else {
+            Err(format!("the program does not open URLs: {message}"))
         }
     }
 

@@ -142,9 +142,12 @@ fn verdict(row: &Row, options: &Options) -> Verdict {
         (None, Noise::WithinRun(margin)) => change.abs() > margin,
         (None, _) => true,
     };
-    match stands_out && change.abs() >= options.least_change {
-        true if change > 0.0 => Verdict::Worse,
-        true if change < 0.0 => Verdict::Better,
-        _ => Verdict::Same,
+    let stands_out = stands_out && change.abs() >= options.least_change;
+    if stands_out && change > 0.0 {
+        Verdict::Worse
+    } else if stands_out && change < 0.0 {
+        Verdict::Better
+    } else {
+        Verdict::Same
     }
 }

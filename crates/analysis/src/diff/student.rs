@@ -102,9 +102,10 @@ fn critical(p: f64, freedom: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1e3);
     for _ in 0..100 {
         let middle = (low + high) / 2.0;
-        match two_sided(middle, freedom) > p {
-            true => low = middle,
-            false => high = middle,
+        if two_sided(middle, freedom) > p {
+            low = middle;
+        } else {
+            high = middle;
         }
     }
     high

@@ -57,12 +57,11 @@ fn settle(profile: &Profile) -> HashMap<i64, i64> {
         for id in &siblings {
             alike.entry(Key::of(*id, &profile.files[id], &defining)).or_default().push(*id);
         }
-        let groups = match alike.len() > MOST_SOURCES {
-            true => vec![siblings],
+        let groups = if alike.len() > MOST_SOURCES {
+            vec![siblings]
+        } else {
             // Evals that contain evals are not merged.
-            false => {
-                alike.into_values().filter(|ids| ids.iter().all(|id| profile.files[id].evals.is_empty())).collect()
-            }
+            alike.into_values().filter(|ids| ids.iter().all(|id| profile.files[id].evals.is_empty())).collect()
         };
         for group in groups {
             into.extend(group[1..].iter().map(|donor| (*donor, group[0])));

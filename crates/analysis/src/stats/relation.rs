@@ -43,16 +43,18 @@ impl Spread {
 
 impl Pairs {
     pub(super) fn value(&mut self, thread: u32, ts_ns: i64, value: f64) {
-        match self.values.len() < MOST {
-            true => self.values.push((thread, ts_ns, value)),
-            false => self.left_out += 1,
+        if self.values.len() < MOST {
+            self.values.push((thread, ts_ns, value));
+        } else {
+            self.left_out += 1;
         }
     }
 
     pub(super) fn span(&mut self, thread: u32, ts_ns: i64, dur_ns: i64) {
-        match self.spans.len() < MOST {
-            true => self.spans.push((thread, ts_ns, dur_ns)),
-            false => self.left_out += 1,
+        if self.spans.len() < MOST {
+            self.spans.push((thread, ts_ns, dur_ns));
+        } else {
+            self.left_out += 1;
         }
     }
 

@@ -16,9 +16,8 @@ pub(crate) fn clean(name: &str) -> String {
     match name {
         "" => "(no name)".to_owned(),
         name => {
-            let escape = |letter: char| match letter.is_control() {
-                true => letter.escape_unicode().to_string(),
-                false => letter.to_string(),
+            let escape = |letter: char| {
+                if letter.is_control() { letter.escape_unicode().to_string() } else { letter.to_string() }
             };
             name.chars().map(escape).collect()
         }

@@ -259,10 +259,7 @@ fn as_read(name: String) -> String {
     let mut escaped = Vec::new();
     push_escaped(&mut escaped, &name);
     let escaped = String::from_utf8(escaped).unwrap();
-    match escaped.contains("\\\"") {
-        true => name,
-        false => escaped,
-    }
+    if escaped.contains("\\\"") { name } else { escaped }
 }
 
 /// Lists the numbers that differ.

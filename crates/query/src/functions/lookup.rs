@@ -158,9 +158,8 @@ impl TableProvider for LookupTable {
         };
         let spans: Vec<&Expr> = filters.iter().filter(|filter| !is_ours(filter)).copied().collect();
         let mut pushed = self.spans.supports_filters_pushdown(&spans)?.into_iter();
-        let push = |filter: &&Expr| match is_ours(&filter) {
-            true => Some(TableProviderFilterPushDown::Unsupported),
-            false => pushed.next(),
+        let push = |filter: &&Expr| {
+            if is_ours(&filter) { Some(TableProviderFilterPushDown::Unsupported) } else { pushed.next() }
         };
         Ok(filters.iter().map_while(push).collect())
     }

@@ -34,9 +34,10 @@ impl OptimizerRule for GroupByNumber {
             let is_name = is_column(expr) && expr.get_type(aggregate.input.schema())? == name_type();
             pairs.push(is_name.then(|| Pair::new(&self.pool)));
         }
-        match pairs.iter().any(Option::is_some) {
-            true => Ok(Transformed::yes(rewritten(&aggregate, &pairs)?)),
-            false => Ok(Transformed::no(LogicalPlan::Aggregate(aggregate))),
+        if pairs.iter().any(Option::is_some) {
+            Ok(Transformed::yes(rewritten(&aggregate, &pairs)?))
+        } else {
+            Ok(Transformed::no(LogicalPlan::Aggregate(aggregate)))
         }
     }
 }

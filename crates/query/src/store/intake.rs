@@ -80,9 +80,10 @@ impl Intake {
     }
 
     fn shelf(&self, table: Table) -> Option<usize> {
-        match self.is_merged {
-            true => Shelf::all().position(|shelf| shelf.is_merged() && shelf.table() == table),
-            false => Some(table as usize),
+        if self.is_merged {
+            Shelf::all().position(|shelf| shelf.is_merged() && shelf.table() == table)
+        } else {
+            Some(table as usize)
         }
     }
 

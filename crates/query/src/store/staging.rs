@@ -39,10 +39,7 @@ impl Staging {
     /// Starts writing `out`, which is a store, an empty folder, or does not exist.
     pub(super) fn begin(out: &Path) -> Result<Self> {
         let is_inside = out.join(MANIFEST).is_file();
-        let folder = match is_inside {
-            true => out.join(INSIDE),
-            false => beside(out)?,
-        };
+        let folder = if is_inside { out.join(INSIDE) } else { beside(out)? };
         make_folder(&folder)?;
         let lock = lock(&folder, out)?;
         let staging = Self { out: out.to_owned(), folder, is_inside, _lock: lock };
@@ -65,10 +62,7 @@ impl Staging {
     /// Moves the files of a run to their places; at this moment, the store changes.
     pub(super) fn commit(self, manifest: &Manifest, run: u32) -> Result<()> {
         write_synced(&self.folder.join(MANIFEST), &manifest.to_json()?)?;
-        match self.is_inside {
-            true => self.add_files(manifest, run),
-            false => self.move_store(),
-        }
+        if self.is_inside { self.add_files(manifest, run) } else { self.move_store() }
     }
 
     fn move_store(&self) -> Result<()> {
@@ -114,10 +108,10 @@ impl Staging {
     fn clear(&self) -> io::Result<()> {
         for entry in fs::read_dir(&self.folder)? {
             let entry = entry?;
-            match entry.file_type()?.is_dir() {
-                true => fs::remove_dir_all(entry.path())?,
-                false if entry.file_name() != LOCK => fs::remove_file(entry.path())?,
-                false => {}
+            if entry.file_type()?.is_dir() {
+                fs::remove_dir_all(entry.path())?;
+            } else if entry.file_name() != LOCK {
+                fs::remove_file(entry.path())?;
             }
         }
         Ok(())
@@ -156,9 +150,10 @@ pub(crate) fn make_folder(path: &Path) -> Result<()> {
     let in_path = |error: io::Error| Error::from(error).in_file(path);
     match fs::create_dir(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            match fs::symlink_metadata(path).map_err(in_path)?.is_dir() {
-                true => Ok(()),
-                false => Err(Error::usage("this file exists where the store needs a folder").in_file(path)),
+            if fs::symlink_metadata(path).map_err(in_path)?.is_dir() {
+                Ok(())
+            } else {
+                Err(Error::usage("this file exists where the store needs a folder").in_file(path))
             }
         }
         outcome => outcome.map_err(in_path),

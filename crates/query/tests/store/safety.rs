@@ -29,9 +29,10 @@ impl ReadAt for Unplugged {
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        match self.is_gone.load(Ordering::Relaxed) {
-            true => Err(io::Error::other("the disk is gone")),
-            false => ReadAt::read_at(&self.bytes, offset, buffer),
+        if self.is_gone.load(Ordering::Relaxed) {
+            Err(io::Error::other("the disk is gone"))
+        } else {
+            ReadAt::read_at(&self.bytes, offset, buffer)
         }
     }
 }

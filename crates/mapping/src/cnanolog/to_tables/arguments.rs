@@ -56,9 +56,10 @@ impl Arguments {
             let id = Datum::Unsigned(entry.id.into());
             self.push_one(owner_id, self.id.into(), self.type_of(ArgType::UINT32), id, tables)?;
         }
-        match entry.data.is_empty() {
-            true => Ok(()),
-            false => self.push_one(owner_id, self.data.into(), self.bytes.into(), Datum::Bytes(entry.data), tables),
+        if entry.data.is_empty() {
+            Ok(())
+        } else {
+            self.push_one(owner_id, self.data.into(), self.bytes.into(), Datum::Bytes(entry.data), tables)
         }
     }
 

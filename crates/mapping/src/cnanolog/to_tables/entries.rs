@@ -65,23 +65,18 @@ impl<'s> Entries<'s> {
         let ts_ns = entry.timestamp.map(|ticks| self.times.ts_ns(ticks));
         let is_made = self.is_mine && ts_ns.is_none_or(|ts_ns| tables.filter().takes_time(ts_ns));
         if let Some(arguments) = &mut self.arguments {
-            match is_made {
-                true => arguments.push(id, entry, tables)?,
-                false => arguments.skip(entry),
+            if is_made {
+                arguments.push(id, entry, tables)?;
+            } else {
+                arguments.skip(entry);
             }
         }
-        match is_made && self.wants_logs {
-            true => self.push_log(id, ts_ns, entry, tables),
-            false => Ok(()),
-        }
+        if is_made && self.wants_logs { self.push_log(id, ts_ns, entry, tables) } else { Ok(()) }
     }
 
     /// After the last entry: sends the rows of the last turn, if there was more than one.
     pub(super) fn end(&mut self, tables: &mut Tables<'_>) -> Result<(), Halt> {
-        match self.next_id > TURN {
-            true => self.share.end_turn(&SPLIT, tables).map(drop),
-            false => Ok(()),
-        }
+        if self.next_id > TURN { self.share.end_turn(&SPLIT, tables).map(drop) } else { Ok(()) }
     }
 
     fn push_log(

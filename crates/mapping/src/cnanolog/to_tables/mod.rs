@@ -68,10 +68,7 @@ fn reach(reader: &Reader, tables: &Tables<'_>) -> Reach {
     if wants_rows || tables.wants_any(Table::Traces, &["first_ts_ns", "last_ts_ns"]) {
         return Reach::Everything;
     }
-    match reader.header().start_timestamp == 0 && tables.wants(Table::Traces) {
-        true => Reach::FirstEntry,
-        false => Reach::Nothing,
-    }
+    if reader.header().start_timestamp == 0 && tables.wants(Table::Traces) { Reach::FirstEntry } else { Reach::Nothing }
 }
 
 fn walk(reader: &mut Reader, entries: &mut Entries<'_>, tables: &mut Tables<'_>, ends_soon: bool) -> Result<(), Halt> {

@@ -65,10 +65,8 @@ pub(crate) fn to_tables(input: &Input<'_>, tables: &mut Tables<'_>) -> Result<Fi
 fn fill(input: &Input<'_>, plan: Plan, places: impl Places, tables: &mut Tables<'_>) -> Result<Findings, Halt> {
     let mut reader = traceloom_easyprofiler::open(input.source.clone(), &reading(input))?;
     header::push(reader.header(), tables)?;
-    let origin = match plan.reads_times {
-        true => Origin::of(reader.header(), &reader.clock(), input)?,
-        false => Origin::default(),
-    };
+    let origin =
+        if plan.reads_times { Origin::of(reader.header(), &reader.clock(), input)? } else { Origin::default() };
     let mut walk = Walk::new(input, plan, (reader.clock(), origin), places, tables);
     if plan.reads_descriptors {
         walk.run(&mut reader, tables)?;
@@ -377,9 +375,10 @@ impl<'s, P: Places> Walk<'s, P> {
             value,
         };
         self.args.push(&argument("color", "uint32", Datum::Unsigned(bookmark.color.into())), tables)?;
-        match is_exact {
-            true => Ok(()),
-            false => self.args.push(&argument("text", "string", Datum::Replaced(&shown, bookmark.text.text)), tables),
+        if is_exact {
+            Ok(())
+        } else {
+            self.args.push(&argument("text", "string", Datum::Replaced(&shown, bookmark.text.text)), tables)
         }
     }
 
