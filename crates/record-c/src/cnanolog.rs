@@ -21,6 +21,12 @@ use crate::{
     site::{Site, TRACELOOM_DOUBLE, text, traceloom_level},
 };
 
+const ROTATE_DAILY: c_int = 1;
+const OUTPUT_TEXT: c_int = 1;
+const DEFAULT_PATTERN: &str = "[%t] [%l] [%f:%n] %m";
+/// Rank of CNanoLog's custom levels: CNanoLog has no filter, so they are on whenever INFO is.
+const CUSTOM_RANK: u8 = 20;
+
 /// CNanoLog's `cnanolog_rotation_config_t`.
 #[derive(Debug)]
 #[repr(C)]
@@ -42,12 +48,6 @@ pub struct CnanologStats {
     staging_buffers_active: u64,
     background_wakeups: u64,
 }
-
-const ROTATE_DAILY: c_int = 1;
-const OUTPUT_TEXT: c_int = 1;
-const DEFAULT_PATTERN: &str = "[%t] [%l] [%f:%n] %m";
-/// Rank of CNanoLog's custom levels: CNanoLog has no filter, so they are on whenever INFO is.
-const CUSTOM_RANK: u8 = 20;
 
 /// Logs to this file.
 ///

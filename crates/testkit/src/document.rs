@@ -6,6 +6,9 @@
 use traceloom_core::{Options, Records, Result, Source};
 use traceloom_easyprofiler::{Record, open};
 
+const MARK: u32 = 0x4561_7379;
+const MISSPELLED_MARK: u32 = 0x4561_7329;
+
 /// A file, its contents, and the findings that it must have.
 #[derive(Debug)]
 pub struct Form {
@@ -126,9 +129,6 @@ struct Dialect {
     second_mark: bool,
     last_mark: u32,
 }
-
-const MARK: u32 = 0x4561_7379;
-const MISSPELLED_MARK: u32 = 0x4561_7329;
 
 /// What the library writes.
 const REAL: Dialect = Dialect {

@@ -11,6 +11,10 @@ use crate::{
     scene::{Link, NESTED, Scene},
 };
 
+/// Max number of rows; more than a panel shows.
+const MAX_CHILDREN: usize = 30;
+const MAX_FLOWS: usize = 20;
+
 pub(crate) fn routes(routes: &mut Routes) {
     routes.get("around", |app, ask| around(app, ask.query()?));
 }
@@ -51,10 +55,6 @@ pub(crate) struct SameName {
     /// Number of longer spans.
     longer: u64,
 }
-
-/// Max number of rows; more than a panel shows.
-const MAX_CHILDREN: usize = 30;
-const MAX_FLOWS: usize = 20;
 
 fn around(app: App, query: SpanQuery) -> Answer<Around> {
     let scene = app.scene()?;

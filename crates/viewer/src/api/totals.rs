@@ -20,6 +20,10 @@ use super::{
 };
 use crate::{app::App, scene::Scene};
 
+/// Max number of rows; more than a panel shows.
+const MAX_NAMES: usize = 12;
+const MAX_TEXT: usize = 200;
+
 pub(crate) fn routes(routes: &mut Routes) {
     let mut routes = routes.sharing(Arc::<Known>::default());
     routes.get("totals", |app, known, ask| totals(app, known, ask.query()?));
@@ -77,10 +81,6 @@ pub(crate) struct MemorySums {
     frees: u64,
     freed_bytes: u64,
 }
-
-/// Max number of rows; more than a panel shows.
-const MAX_NAMES: usize = 12;
-const MAX_TEXT: usize = 200;
 
 fn totals(app: App, known: Arc<Known>, asked: RangeQuery) -> Answer<Reply<Totals>> {
     let scopes = asked.scopes(&app)?;

@@ -11,6 +11,10 @@ use crate::advise::{
     words::{counted, percent, quoted, time},
 };
 
+/// Minimum log-likelihood of a burst compared with an even rate, and its minimum number of lines.
+const LIKELIHOOD: f64 = 9.0;
+const MIN_LINES: u64 = 5;
+
 /// A burst of errors: its time, and the site with the most errors.
 #[derive(Debug)]
 pub(in crate::advise) struct ErrorBurst {
@@ -23,10 +27,6 @@ pub(in crate::advise) struct ErrorBurst {
     of_site: u64,
     warnings_before: u64,
 }
-
-/// Minimum log-likelihood of a burst compared with an even rate, and its minimum number of lines.
-const LIKELIHOOD: f64 = 9.0;
-const MIN_LINES: u64 = 5;
 
 /// The burst of errors, or else of warnings.
 pub(in crate::advise) fn error_burst(logs: &Logs) -> Option<ErrorBurst> {

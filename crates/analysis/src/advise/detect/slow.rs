@@ -13,6 +13,15 @@ use crate::advise::{
     words::{Role, counted, is_frame, percent, quoted, time, times},
 };
 
+/// Minimum number of spans to know the usual duration.
+const ENOUGH: u64 = 20;
+/// If a larger share is slow, slow is usual.
+const MAX_SLOW_SHARE: f64 = 0.12;
+/// Minimum share of the trace that the slow spans cost.
+const MIN_COST: f64 = 0.0002;
+const MAX_SUSPECTS: usize = 16;
+const MAX_FINDINGS: usize = 3;
+
 /// A series with slow spans, or one that is slow as a whole.
 #[derive(Debug)]
 pub(in crate::advise) struct Suspect {
@@ -23,15 +32,6 @@ pub(in crate::advise) struct Suspect {
     /// Number of all slow spans.
     count: u64,
 }
-
-/// Minimum number of spans to know the usual duration.
-const ENOUGH: u64 = 20;
-/// If a larger share is slow, slow is usual.
-const MAX_SLOW_SHARE: f64 = 0.12;
-/// Minimum share of the trace that the slow spans cost.
-const MIN_COST: f64 = 0.0002;
-const MAX_SUSPECTS: usize = 16;
-const MAX_FINDINGS: usize = 3;
 
 /// Series to examine. Slow spans inside slow spans are left to the outer series, whose contents explain them.
 pub(in crate::advise) fn suspects(measured: &Measured, options: &Options) -> Vec<Suspect> {
@@ -147,9 +147,8 @@ struct Reason {
 pub(in crate::advise) fn advice(case: &Case<'_>, suspects: &[Suspect]) -> Vec<Advice> {
     let with_windows = suspects.iter().zip(&case.questions.windows);
     let mut all: Vec<Advice> = with_windows
-        .filter_map(|(suspect, windows)| match suspect.slow.is_empty() {
-            true => missed(case, suspect, windows),
-            false => Some(spike(case, suspect, windows)),
+        .filter_map(|(suspect, windows)| {
+            if suspect.slow.is_empty() { missed(case, suspect, windows) } else { Some(spike(case, suspect, windows)) }
         })
         .collect();
     all.sort_by(|one, other| one.weight.cmp(&other.weight).then(other.saved.total_cmp(&one.saved)));
