@@ -72,22 +72,68 @@ static CONSUMERS: &[&str] = &[
     "crates/viewer/web/src",
     "crates/traceloom/src",
     "crates/cli/src",
+    "crates/cluster/src",
+    "crates/python/src",
+];
+
+/// Files and folders above `mapping` that use a codec, each for something that the tables do not hold.
+static CODEC_USERS: &[(&str, &str)] = &[
+    ("crates/cli/src/commands/capture/", "the protocol of a running program"),
+    ("crates/cli/src/commands/edit.rs", "repair with the dictionary of another log"),
+    ("crates/cli/src/commands/log/", "a log as its own tool prints it, followed as it grows"),
+    ("crates/cli/src/commands/resources.rs", "embedded files"),
+    ("crates/mcp/src/tools/log.rs", "a log as its own tool prints it"),
+    ("crates/python/src/lines.rs", "a log as its own tool prints it"),
+    ("crates/python/src/memory/write.rs", "writes what it records"),
+    ("crates/python/src/profile/book.rs", "writes what it records"),
+    ("crates/traceloom/src/lib.rs", "the codecs of the library"),
 ];
 
 #[test]
 fn nothing_above_mapping_names_a_format() {
-    let ids: Vec<&str> = SUBJECTS.iter().map(|subject| subject.format().id).collect();
-    let mut named = Vec::new();
-    for folder in CONSUMERS {
-        for path in sources(&root().join(folder)) {
-            let text = fs::read_to_string(&path).expect("a source is text");
-            let path = path.strip_prefix(root()).unwrap_or(&path).display().to_string();
-            for (number, line) in shipped_lines(&text).filter(|(_, line)| names_one_of(&ids, line)) {
-                named.push(format!("{path}:{number}: {}", line.trim()));
-            }
-        }
-    }
+    let ids = ids();
+    let named = consumers_lines(|line| names_one_of(&ids, line));
     assert!(named.is_empty(), "{} lines name a format:\n{}", named.len(), named.join("\n"));
+}
+
+#[test]
+fn codecs_are_used_above_mapping_only_where_it_says_why() {
+    let ids = ids();
+    let mut used = consumers_lines(|line| uses_codec(&ids, line));
+    for (user, reason) in CODEC_USERS {
+        let before = used.len();
+        used.retain(|line| !line.starts_with(user));
+        assert!(used.len() < before, "{user} uses no codec any more ({reason})");
+    }
+    assert!(used.is_empty(), "{} lines use a codec instead of the tables:\n{}", used.len(), used.join("\n"));
+}
+
+fn ids() -> Vec<&'static str> {
+    SUBJECTS.iter().map(|subject| subject.format().id).collect()
+}
+
+/// The shipped lines of all consumers that are found, each with its path below the root and its number.
+fn consumers_lines(is_found: impl Fn(&str) -> bool) -> Vec<String> {
+    let mut found = Vec::new();
+    for path in CONSUMERS.iter().flat_map(|folder| sources(&root().join(folder))) {
+        let text = fs::read_to_string(&path).expect("a source is text");
+        let path = path.strip_prefix(root()).unwrap_or(&path).display().to_string();
+        let lines = shipped_lines(&text).filter(|(_, line)| is_found(line));
+        found.extend(lines.map(|(number, line)| format!("{path}:{number}: {}", line.trim())));
+    }
+    found
+}
+
+/// Whether a line has the path of a codec: its package, or its module in the library.
+fn uses_codec(ids: &[&str], line: &str) -> bool {
+    let is_name = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let is_path = |at: usize, id: &str| {
+        let (before, after) = (&line[..at], &line[at + id.len()..]);
+        before.ends_with("traceloom_") && !after.starts_with(is_name)
+            || after.starts_with("::") && !before.ends_with(|letter: char| is_name(letter) || letter == ':')
+            || after.starts_with("::") && before.ends_with("traceloom::")
+    };
+    ids.iter().any(|id| line.match_indices(id).any(|(at, id)| is_path(at, id)))
 }
 
 /// The Rust and TypeScript files below a folder, without tests.
@@ -139,6 +185,16 @@ fn names_one_of(ids: &[&str], line: &str) -> bool {
     let is_feature = |at: usize| line[..at].ends_with("feature = ");
     let is_quote = |quote: char| matches!(quote, '"' | '\'' | '`');
     line.char_indices().any(|(at, quote)| is_quote(quote) && !is_feature(at) && begins(&line[at + 1..], quote))
+}
+
+#[test]
+fn paths_of_codecs_are_found() {
+    let uses = |line: &str| uses_codec(&["nytprof", "wtf"], line);
+    assert!(uses("use traceloom_wtf::Reader;") && uses("pub use traceloom_wtf as wtf;"));
+    assert!(uses("use traceloom::wtf::Reader;") && uses("    wtf::{Record, Resource},"));
+    assert!(
+        !uses("use traceloom_wtf_extra::X;") && !uses("mod wtf;") && !uses("crate::wtf::X") && !uses("pynytprof::X")
+    );
 }
 
 #[test]
