@@ -4,7 +4,7 @@ use std::{io::Write, path::Path};
 
 use flate2::{Compression, write::GzEncoder};
 pub use traceloom_core::Variant;
-use traceloom_core::{Descriptor, Error, Limits, Loss, Result, Slice};
+use traceloom_core::{Descriptor, Limits, Loss, Result, Slice};
 use traceloom_model::{Table, TableSource, Wanted};
 
 use crate::{Need, Pass};
@@ -107,12 +107,8 @@ impl Target {
     /// The variant with this name, or the default if there is no name; an unknown name is an error.
     pub fn variant(&self, named: Option<&str>) -> Result<&'static str> {
         let Some(named) = named else { return Ok(self.variants.first().map_or("", |variant| variant.id)) };
-        if let Some(known) = self.variants.iter().find(|variant| variant.id == named) {
-            return Ok(known.id);
-        }
-        let all: Vec<_> = self.variants.iter().map(|variant| variant.id).collect();
-        let has = if all.is_empty() { "has no variants".to_owned() } else { format!("has: {}", all.join(", ")) };
-        Err(Error::usage(format!("{} has no variant {named:?}; it {has}", self.id)))
+        let known = self.variants.iter().find(|variant| variant.id == named).map(|variant| variant.id);
+        known.ok_or_else(|| Variant::unknown(self.id, self.variants, named))
     }
 }
 

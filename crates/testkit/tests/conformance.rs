@@ -1,6 +1,7 @@
 //! The requirements for every format, over `fixtures/` and the folder named by `TRACELOOM_CORPUS`.
 
 use traceloom_core::{ErrorKind, Limits, Mode, Options, Sniff, Source};
+use traceloom_open::by_id;
 use traceloom_testkit::{
     Digest, Noise, SUBJECTS, Subject, conformance, default_roots, differences, each_case, sources, strays,
 };
@@ -39,6 +40,19 @@ fn a_changed_golden_is_noticed() {
 fn the_list_of_files_is_the_folder() {
     for subject in SUBJECTS {
         assert_eq!(strays(*subject, &default_roots()).unwrap(), Vec::<std::path::PathBuf>::new());
+    }
+}
+
+#[test]
+fn an_unknown_variant_is_refused_with_the_list_of_known_ones() {
+    for subject in SUBJECTS {
+        let format = by_id(subject.format().id).unwrap();
+        let source = Source::bytes(format.sample().unwrap().bytes);
+        let written = format.canonical(&source, &mut Vec::new(), Some("nonsense"), &Options::default());
+        let message = written.unwrap_err().to_string();
+        let known: Vec<&str> = subject.format().variants.iter().map(|variant| variant.id).collect();
+        let expected = format!("{} has no variant \"nonsense\"; it has: {}", subject.format().id, known.join(", "));
+        assert!(message.contains(&expected), "{message}");
     }
 }
 

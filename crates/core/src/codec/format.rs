@@ -77,8 +77,7 @@ impl Descriptor {
 
     /// The error for a variant that the writer does not know.
     pub fn unknown_variant(&self, named: &str) -> Error {
-        let known: Vec<_> = self.variants.iter().map(|variant| variant.id).collect();
-        Error::usage(format!("{} has no variant {named:?}; it has: {}", self.id, known.join(", ")))
+        Variant::unknown(self.id, self.variants, named)
     }
 }
 
@@ -95,6 +94,13 @@ impl Variant {
     /// A variant with its line for `--help`.
     pub const fn new(id: &'static str, about: &'static str) -> Self {
         Self { id, about }
+    }
+
+    /// The error for a variant that a format or target does not have.
+    pub fn unknown(owner: &str, known: &[Self], named: &str) -> Error {
+        let known: Vec<_> = known.iter().map(|variant| variant.id).collect();
+        let has = if known.is_empty() { "has no variants".to_owned() } else { format!("has: {}", known.join(", ")) };
+        Error::usage(format!("{owner} has no variant {named:?}; it {has}"))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The variants of both dialects: uncompressed, or at one of zlib's levels.
 
-use traceloom_core::{Descriptor, Error, Result, Variant};
+use traceloom_core::{Descriptor, Result, Variant};
 
 /// The profiler's default level.
 const DEFAULT_LEVEL: u8 = 6;
@@ -26,9 +26,7 @@ pub(crate) const fn with_levels(plain: Variant) -> [Variant; 12] {
 /// The compression level of a variant of this dialect: `None` for no compression.
 pub(crate) fn level_of(format: &Descriptor, variant: &str) -> Result<Option<u8>> {
     if !format.variants.iter().any(|known| known.id == variant) {
-        let known: Vec<_> = format.variants.iter().map(|known| known.id).collect();
-        let message = format!("{} has no variant {variant}; it has {}", format.id, known.join(", "));
-        return Err(Error::usage(message));
+        return Err(format.unknown_variant(variant));
     }
     Ok(variant.strip_prefix("zlib").map(|level| level.parse().unwrap_or(DEFAULT_LEVEL)))
 }

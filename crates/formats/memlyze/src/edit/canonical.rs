@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_core::{Edited, Error, Options, Records, Result, Source};
+use traceloom_core::{Edited, Options, Records, Result, Source};
 
 use super::{clean_header, copy_events};
 use crate::{FORMAT, create_with_metadata, raw::Packing};
@@ -22,9 +22,6 @@ fn packing_of(variant: Option<&str>) -> Result<Packing> {
     match variant {
         None | Some("1") => Ok(Packing::Plain),
         Some("lz4") => Ok(Packing::Blocks),
-        Some(other) => {
-            let known: Vec<&str> = FORMAT.variants.iter().map(|variant| variant.id).collect();
-            Err(Error::usage(format!("memlyze has no variant {other}, only {}", known.join(" and "))))
-        }
+        Some(other) => Err(FORMAT.unknown_variant(other)),
     }
 }

@@ -2,18 +2,16 @@
 
 use std::io::Write;
 
-use traceloom_core::{Edited, Error, Options, Records, Result, Source};
+use traceloom_core::{Edited, Options, Records, Result, Source};
 
 use super::compose;
-use crate::{Container, Form};
+use crate::{Container, FORMAT, Form};
 
 /// Writes everything that can be read, and nothing else.
 ///
 /// Without a variant, the form is kept if it can be written.
 pub fn canonical<W: Write>(source: &Source, out: W, variant: Option<&str>, options: &Options) -> Result<Edited> {
-    let form = variant.map(|variant| {
-        Form::from_variant(variant).ok_or_else(|| Error::usage(format!("wtf has no variant {variant}")))
-    });
+    let form = variant.map(|variant| Form::from_variant(variant).ok_or_else(|| FORMAT.unknown_variant(variant)));
     let reader = crate::open(source.clone(), options)?;
     let form = match (form.transpose()?, reader.header().container) {
         (Some(form), _) => form,
