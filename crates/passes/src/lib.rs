@@ -14,6 +14,7 @@ mod attributes;
 mod axis;
 mod call_tree;
 mod flows;
+mod folded;
 mod frames;
 mod heap;
 mod looks;
@@ -50,6 +51,7 @@ pub use crate::{
     axis::{Axis, Counter, Placement, Reason, TraceFacts},
     call_tree::{CallTree, Calls},
     flows::{FlowEnd, Flows, LINK_TO_HIDDEN_SPAN, Link, LinkRows},
+    folded::{push_folded_cost, push_folded_frame},
     frames::{Frame, Frames, check as check_frames},
     heap::{AllocationSites, Amount, FrameRows, Heap, MAX_DEPTH, Site, lose_outer_frames},
     looks::{COLORS, ColorLoss, Look, LookId, Looks},

@@ -2,14 +2,13 @@
 
 use std::io::Write;
 
-use traceloom_core::{Result, text::number::push_u64};
+use traceloom_core::Result;
 use traceloom_model::Table;
 
 use super::shows_time;
-use crate::text::fold::push_frame;
 use traceloom_passes::{
     CallTree, Frames, HEAP, Heap, MAX_DEPTH, Need, Parent, Pass, Site, SpanRows, StackTree, Target, Thread, Variant,
-    Writer, lose_outer_frames,
+    Writer, lose_outer_frames, push_folded_cost, push_folded_frame,
 };
 
 pub(super) static TARGET: Target = Target {
@@ -77,17 +76,12 @@ impl<W> Lines<'_, W> {
             if self.stacks.path(number, MAX_DEPTH, &mut path) {
                 lose_outer_frames(loss);
             } else if let Some(label) = self.labels.get(stack.root as usize) {
-                push_frame(&mut line, label, loss);
-                line.push(b';');
+                push_folded_frame(&mut line, label, loss);
             }
             for frame in path.iter().rev() {
-                push_frame(&mut line, names.get(self.frames.all[*frame as usize].name)?, loss);
-                line.push(b';');
+                push_folded_frame(&mut line, names.get(self.frames.all[*frame as usize].name)?, loss);
             }
-            line.pop();
-            line.push(b' ');
-            push_u64(&mut line, cost);
-            line.push(b'\n');
+            push_folded_cost(&mut line, cost);
             out.write_all(&line)?;
         }
         Ok(())

@@ -1,4 +1,3 @@
 //! Writes text formats that other programs parse, besides JSON.
 
 pub mod csv;
-pub mod fold;
