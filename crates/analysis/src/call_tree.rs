@@ -23,6 +23,7 @@ impl Default for Options {
 
 /// The rows of a tree.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct CallTree<'g> {
     /// The total weight.
     pub total: u64,

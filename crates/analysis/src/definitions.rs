@@ -51,6 +51,7 @@ pub enum UsedAs {
 
 /// The declarations of a trace.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct Report {
     /// Definitions in the order of the trace, then files, up to the requested number.
     pub rows: Vec<Definition>,

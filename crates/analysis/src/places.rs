@@ -11,6 +11,7 @@ use traceloom_passes::{Interner, NO_NUMBER, Translation, number_of};
 
 /// The source files of a trace.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Report {
     /// Files, most self time first, then most bytes, then most rows.
     pub files: Vec<PlacedFile>,
@@ -20,6 +21,7 @@ pub struct Report {
 
 /// A file, and its lines that occur in rows.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct PlacedFile {
     /// Path or name.
     pub name: String,
@@ -31,6 +33,7 @@ pub struct PlacedFile {
 
 /// A line, and its rows of one kind and name.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct PlacedLine {
     /// Line number; `None` if only the file is known.
     pub line: Option<u32>,
@@ -55,6 +58,7 @@ pub enum PlaceKind {
 
 /// Sums of rows.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct PlaceSums {
     /// Number of rows.
     pub count: u64,

@@ -49,6 +49,7 @@ pub enum Data {
 /// `code` is `format.name` and an anchor on the format's page. `message` is a sentence in which `{name}` is replaced by
 /// the value with that name.
 #[derive(Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct Rule {
     /// Stable name, for programs.
     pub code: &'static str,
@@ -58,6 +59,13 @@ pub struct Rule {
     pub data: Data,
     /// Sentence for people, with placeholders.
     pub message: &'static str,
+}
+
+impl Rule {
+    /// A rule; the macro [`rules!`](crate::rules) declares those of a format.
+    pub const fn new(code: &'static str, severity: Severity, data: Data, message: &'static str) -> Self {
+        Self { code, severity, data, message }
+    }
 }
 
 /// Declares the rules of a format as statics, and the table `RULES` of all of them.
@@ -80,12 +88,12 @@ macro_rules! rules {
     ($format:literal: $($name:ident $code:literal $severity:ident $($data:ident)? $message:literal;)*) => {
         $(
             #[doc = $message]
-            pub static $name: $crate::Rule = $crate::Rule {
-                code: concat!($format, ".", $code),
-                severity: $crate::Severity::$severity,
-                data: $crate::rules!(@data $($data)?),
-                message: $message,
-            };
+            pub static $name: $crate::Rule = $crate::Rule::new(
+                concat!($format, ".", $code),
+                $crate::Severity::$severity,
+                $crate::rules!(@data $($data)?),
+                $message,
+            );
         )*
 
         /// All rules, in the order in which they are declared.
@@ -136,6 +144,7 @@ impl From<usize> for Value {
 
 /// A broken rule, with its position and values.
 #[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct Finding {
     /// The rule that was broken.
     pub rule: &'static Rule,
@@ -156,6 +165,12 @@ impl Finding {
     pub fn with(mut self, name: &'static str, value: impl Into<Value>) -> Self {
         self.values.push((name, value.into()));
         self
+    }
+
+    /// Sets the position.
+    #[must_use]
+    pub fn at(self, position: Position) -> Self {
+        Self { position, ..self }
     }
 
     /// The message, with the values filled in.

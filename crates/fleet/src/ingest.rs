@@ -80,6 +80,7 @@ pub struct Report {
 
 /// A file that cannot be read as a trace.
 #[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct Quarantined {
     /// Path of the file.
     pub path: PathBuf,

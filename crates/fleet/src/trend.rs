@@ -48,6 +48,7 @@ impl Metric {
 
 /// The history of a fleet.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Trend {
     /// Points of the history: day and build, in order of their first trace.
     pub points: Vec<[String; 2]>,
@@ -59,6 +60,7 @@ pub struct Trend {
 
 /// The history of a name.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct NameTrend {
     /// The name of the spans.
     pub name: String,

@@ -31,6 +31,7 @@ struct Interval {
 
 /// The result of an [`Integrity`] check.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Verdict {
     /// Ids that do not resolve or that occur twice, and impossible depths and times.
     pub problems: Vec<String>,

@@ -17,6 +17,7 @@ select! {
 
 /// Memory in use from a point in time on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct InUse {
     /// The trace, as an index into [`crate::Roster::traces`].
     pub trace: usize,

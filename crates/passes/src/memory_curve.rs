@@ -44,6 +44,7 @@ struct Extremes {
 
 /// Memory in use after a group of events.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct MemoryStep {
     /// The last of the events.
     pub event: i64,

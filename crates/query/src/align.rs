@@ -7,6 +7,7 @@ use traceloom_passes::{Placement, Reason};
 
 /// A trace whose times were shifted.
 #[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct Alignment {
     /// `traces.trace_id`.
     pub trace_id: u64,

@@ -5,6 +5,7 @@ use serde::Serialize;
 /// A problem.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct Advice {
     /// The kind of problem.
     pub rule: Rule,
@@ -145,6 +146,7 @@ pub enum Unit {
 /// A number that an advice is based on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct Evidence {
     /// Description of the measurement.
     pub what: String,
@@ -177,6 +179,7 @@ impl Evidence {
 /// A span that takes longer than the others of its name, and why.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct SlowSpan {
     /// The name, or `frame`.
     pub name: String,

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 /// The differences between two sets of runs.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Report {
     /// Number of runs in the first and in the second set.
     pub runs: [usize; 2],
@@ -141,6 +142,7 @@ impl Row {
 
 /// The figures of one set, as means of its runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Side {
     /// The compared value, in nanoseconds, bytes or calls.
     pub value: f64,

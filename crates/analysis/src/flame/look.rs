@@ -18,6 +18,7 @@ pub struct Shown<'g> {
 
 /// One box of a view.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct ShownFrame<'g> {
     /// The index of the frame next to which this one is drawn; the root has its own index.
     pub parent: u32,

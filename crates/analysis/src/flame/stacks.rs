@@ -7,6 +7,7 @@ use super::{CallStacks, Flame, Options, Tree, Weight};
 
 /// Stacks, and whether they are estimated.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Stacks {
     /// The stacks.
     pub tree: Tree,

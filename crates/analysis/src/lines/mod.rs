@@ -47,6 +47,7 @@ pub struct Lines {
 
 /// The profiles of all traces.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Report {
     /// One profile per trace that has lines, subs or source, sorted by trace id.
     pub profiles: Vec<Profile>,

@@ -6,6 +6,7 @@ use super::{Figures, Profile};
 
 /// All subs of a package.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct Package {
     /// Package name, such as `IO::File`; empty for subs without a package.
     pub name: String,

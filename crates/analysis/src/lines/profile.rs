@@ -178,6 +178,7 @@ pub struct Sub {
 
 /// Calls of one caller from one place.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct Caller {
     /// File of the calls, if known.
     pub file: Option<i64>,

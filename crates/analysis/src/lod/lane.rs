@@ -11,6 +11,7 @@ const OPEN: i64 = i64::MAX;
 
 /// A rectangle to draw: a span, or several spans that share a pixel.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct Bar {
     /// Start time.
     pub begin_ns: i64,

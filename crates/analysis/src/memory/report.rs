@@ -6,6 +6,7 @@ use super::sites::StackKey;
 
 /// The result of [`super::memory`].
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Report {
     /// Sums over the whole trace.
     pub totals: Totals,
@@ -68,6 +69,7 @@ impl Totals {
 /// A point of the usage curve, which covers a time range.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "MemoryPoint"))]
+#[non_exhaustive]
 pub struct Curve {
     /// Start of the range.
     pub ts_ns: i64,
@@ -121,6 +123,7 @@ pub struct Site {
 /// One frame of a stack.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct SiteFrame {
     /// The function.
     pub function: String,
@@ -132,6 +135,7 @@ pub struct SiteFrame {
 
 /// Lifetimes up to a bound.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct Lifetimes {
     /// Upper bound of these lifetimes.
     pub below_ns: u64,

@@ -15,6 +15,7 @@ pub struct Histogram {
 
 /// A range of durations.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Bin {
     /// Inclusive lower bound.
     pub from_ns: f64,

@@ -4,6 +4,7 @@ use super::histogram::Histogram;
 
 /// Statistics of one trace or of several together.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Report {
     /// Spans, one row per group.
     pub spans: Vec<SpanRow>,
@@ -27,6 +28,7 @@ pub struct Report {
 
 /// The figures of one group of spans.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct SpanRow {
     /// The name.
     pub name: String,
@@ -74,6 +76,7 @@ pub struct SpanRow {
 
 /// One frame.
 #[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct FrameOf {
     /// Index in the trace, from 0.
     pub number: u32,
@@ -85,6 +88,7 @@ pub struct FrameOf {
 
 /// A function with the totals of its profiler.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct CallRow {
     /// The function.
     pub name: String,
@@ -102,6 +106,7 @@ pub struct CallRow {
 
 /// Points in time of one name.
 #[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct EventRow {
     /// The name.
     pub name: String,
@@ -117,6 +122,7 @@ pub struct EventRow {
 
 /// Values of one name.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ValueRow {
     /// The name.
     pub name: String,
@@ -146,6 +152,7 @@ pub struct ValueRow {
 
 /// The activity of a thread.
 #[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct ThreadRow {
     /// Name of the thread, or else its id.
     pub name: String,
@@ -193,6 +200,7 @@ pub struct Pair {
 
 /// How durations depend on values.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Fit {
     /// Pearson's coefficient, from -1 to 1.
     pub correlation: f64,

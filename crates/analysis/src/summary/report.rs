@@ -12,6 +12,7 @@ use crate::{
 /// The most important facts about one trace.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct Summary {
     /// Facts about the file.
     #[serde(flatten)]
@@ -69,6 +70,7 @@ pub struct About {
 /// Rows of one table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct RowCount {
     /// The name of the table.
     pub table: &'static str,
@@ -112,6 +114,7 @@ impl Badge {
 /// The problems of a file.
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct Health {
     /// The verdict on the file.
     pub badge: Badge,
@@ -138,6 +141,7 @@ pub struct Problem {
 /// Spans or functions of one name.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "NameSummary"))]
+#[non_exhaustive]
 pub struct NameRow {
     /// The name.
     pub name: String,
@@ -158,6 +162,7 @@ pub struct NameRow {
 /// The distribution of the durations of a name.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct NameDurations {
     /// The shortest.
     pub min_ns: u64,
@@ -178,6 +183,7 @@ pub struct NameDurations {
 /// The activity of a thread.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct ThreadUse {
     /// Name of the thread, or else its id.
     pub name: String,
@@ -194,6 +200,7 @@ pub struct ThreadUse {
 /// Memory in use.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct MemorySummary {
     /// Number of allocations.
     pub allocations: u64,
@@ -224,6 +231,7 @@ pub struct MemorySummary {
 /// Some blocks of one site.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct MemorySiteUse {
     /// The innermost frames, innermost first.
     pub stack: Vec<SiteFrame>,
@@ -236,6 +244,7 @@ pub struct MemorySiteUse {
 /// Log lines.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct LogSummary {
     /// Number of lines.
     pub lines: u64,
@@ -254,6 +263,7 @@ pub struct LogSummary {
 /// Lines of one level.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct LevelCount {
     /// The level as named in the trace.
     pub level: String,
@@ -264,6 +274,7 @@ pub struct LevelCount {
 /// Lines of one site.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct LogSiteUse {
     /// The level as named in the trace.
     pub level: String,
@@ -278,6 +289,7 @@ pub struct LogSiteUse {
 /// One line.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct ErrorLine {
     /// Timestamp, if the file has times.
     pub ts_ns: Option<i64>,

@@ -4,6 +4,7 @@ use crate::{Error, Limits};
 
 /// A format as plain data.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Descriptor {
     /// One lower-case word, the same in crate, page, fixtures, program and finding codes.
     pub id: &'static str,
@@ -83,6 +84,7 @@ impl Descriptor {
 
 /// A variant that the writer knows.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Variant {
     /// The text after the colon of `ID:VARIANT`.
     pub id: &'static str,

@@ -69,6 +69,7 @@ pub struct Listing {
 
 /// A small trace, made with the format's writer.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Sample {
     /// Suggested file name.
     pub file_name: &'static str,
@@ -78,4 +79,17 @@ pub struct Sample {
     pub about: &'static str,
     /// Commands worth trying on it besides those that every format has; `{file}` is replaced by its name.
     pub tries: &'static [&'static str],
+}
+
+impl Sample {
+    /// A sample without commands of its own.
+    pub const fn new(file_name: &'static str, bytes: Vec<u8>, about: &'static str) -> Self {
+        Self { file_name, bytes, about, tries: &[] }
+    }
+
+    /// Sets the commands worth trying on it.
+    #[must_use]
+    pub fn tries(self, tries: &'static [&'static str]) -> Self {
+        Self { tries, ..self }
+    }
 }

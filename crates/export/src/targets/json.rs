@@ -17,7 +17,7 @@ pub(super) static TARGET: Target = Target {
     name: "JSON lines",
     about: "jq and data tools: one object per row, with its table, or only the table named after the colon",
     extensions: &["jsonl", "ndjson"],
-    variants: &table_variants(Variant { id: "all", about: "every row of every table, with the name of its table" }),
+    variants: &table_variants(Variant::new("all", "every row of every table, with the name of its table")),
     is_text: true,
     writer: Writer::Tables(write),
     ..Target::EMPTY

@@ -14,10 +14,10 @@ use traceloom_passes::{
 };
 
 /// The variant that lets the trace decide which table is written.
-pub(super) const MAIN_TABLE: Variant = Variant {
-    id: "main",
-    about: "spans; if there are none, log entries, allocations, sums of calls, times of lines, events or values",
-};
+pub(super) const MAIN_TABLE: Variant = Variant::new(
+    "main",
+    "spans; if there are none, log entries, allocations, sums of calls, times of lines, events or values",
+);
 
 /// The tables to choose from if none is named, the best first.
 const MAIN: [Table; 7] =
@@ -25,11 +25,11 @@ const MAIN: [Table; 7] =
 
 /// One variant per table, after the default.
 pub(super) const fn table_variants(default: Variant) -> [Variant; Table::ALL.len() + 1] {
-    let mut variants = [const { Variant { id: "", about: "" } }; Table::ALL.len() + 1];
+    let mut variants = [const { Variant::new("", "") }; Table::ALL.len() + 1];
     let mut number = 0;
     while number < Table::ALL.len() {
         let table = Table::ALL[number];
-        variants[number + 1] = Variant { id: table.name(), about: phrase(table) };
+        variants[number + 1] = Variant::new(table.name(), phrase(table));
         number += 1;
     }
     variants[0] = default;

@@ -34,12 +34,9 @@ const REQUESTS: u64 = 2400;
 
 /// The sample: a 1.0.7 file.
 pub fn sample() -> Result<Sample> {
-    Ok(Sample {
-        file_name: "service.clog",
-        bytes: write(Vec::new(), REQUESTS)?,
-        about: "the log of a small service",
-        tries: &["log {file}", "log --level warn+ --json {file}"],
-    })
+    let bytes = write(Vec::new(), REQUESTS)?;
+    Ok(Sample::new("service.clog", bytes, "the log of a small service")
+        .tries(&["log {file}", "log --level warn+ --json {file}"]))
 }
 
 /// Writes a log of `size` requests, each with about three entries; memory use does not grow with it.

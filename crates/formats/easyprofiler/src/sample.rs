@@ -20,12 +20,9 @@ const FRAME_TICKS: u64 = FREQUENCY / 60;
 
 /// The sample: a file of version 2.1.0.
 pub fn sample() -> Result<Sample> {
-    Ok(Sample {
-        file_name: "game.prof",
-        bytes: write(Vec::new(), FRAMES)?,
-        about: "two seconds of a game, with two slow frames and a loader thread",
-        tries: &["slice --range 0.8s..0.9s {file} spike.prof"],
-    })
+    let bytes = write(Vec::new(), FRAMES)?;
+    Ok(Sample::new("game.prof", bytes, "two seconds of a game, with two slow frames and a loader thread")
+        .tries(&["slice --range 0.8s..0.9s {file} spike.prof"]))
 }
 
 /// Writes a trace of `size` frames; memory use does not grow with it.

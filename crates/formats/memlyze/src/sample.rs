@@ -10,12 +10,9 @@ use crate::{Allocated, Call, Composer, raw::Packing};
 
 /// The sample, with a description.
 pub fn sample() -> Result<Sample> {
-    Ok(Sample {
-        file_name: "shop.mlyze",
-        bytes: write(Vec::new(), REQUESTS * EVENTS_PER_REQUEST)?,
-        about: "the memory of a small web shop, with a cache that nothing ever leaves",
-        tries: &["slice --range 2s..4s {file} part.mlyze", "convert --to memlyze:lz4 {file} packed.mlyze"],
-    })
+    let bytes = write(Vec::new(), REQUESTS * EVENTS_PER_REQUEST)?;
+    Ok(Sample::new("shop.mlyze", bytes, "the memory of a small web shop, with a cache that nothing ever leaves")
+        .tries(&["slice --range 2s..4s {file} part.mlyze", "convert --to memlyze:lz4 {file} packed.mlyze"]))
 }
 
 /// Writes a plain trace of about `size` events; memory use does not grow with it.

@@ -15,6 +15,7 @@ use traceloom_mapping::Told;
 
 /// The problems of a trace that one process found.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct TraceProblems {
     /// Name given by the user.
     pub path: PathBuf,
@@ -26,6 +27,7 @@ pub struct TraceProblems {
 
 /// The first problem of a kind.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct TraceProblem {
     /// Code of the rule.
     pub code: String,

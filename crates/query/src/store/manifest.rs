@@ -26,6 +26,7 @@ pub(super) struct Manifest {
 
 /// A trace in a store.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct StoredTrace {
     /// The `trace_id`, stored as text because many JSON readers parse numbers as floating-point numbers.
     #[serde(with = "as_text")]

@@ -45,7 +45,7 @@ fn function(row: &CallRow) -> Value {
 }
 
 fn value(row: &ValueRow) -> Value {
-    let ValueRow { name, count, others, min, mean, p50, p95, p99, max, first, last, is_exact } = row;
+    let ValueRow { name, count, others, min, mean, p50, p95, p99, max, first, last, is_exact, .. } = row;
     json!([name, count + others, min, mean, p50, p95, p99, max, first, last, is_exact])
 }
 

@@ -145,7 +145,7 @@ fn first_of(summary: &Summary, offset_ns: i64) -> TraceOverview {
 
 /// The innermost frame.
 fn place(stack: &[SiteFrame]) -> String {
-    let Some(SiteFrame { function, file, line }) = stack.first() else { return "(unknown)".to_owned() };
+    let Some(SiteFrame { function, file, line, .. }) = stack.first() else { return "(unknown)".to_owned() };
     match (file, line) {
         (Some(file), Some(line)) => format!("{function} {file}:{line}"),
         (Some(file), None) => format!("{function} {file}"),

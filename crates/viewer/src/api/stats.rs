@@ -210,17 +210,18 @@ fn span(row: &analysis::SpanRow) -> SpanRow {
 }
 
 fn function(row: &analysis::CallRow) -> FunctionRow {
-    let analysis::CallRow { name, calls, total_ns, self_ns, mean_ns, share } = row.clone();
+    let analysis::CallRow { name, calls, total_ns, self_ns, mean_ns, share, .. } = row.clone();
     FunctionRow { name, calls, total_ns, self_ns, mean_ns, share }
 }
 
 fn value(row: &analysis::ValueRow) -> ValueRow {
-    let analysis::ValueRow { name, count, others, min, mean, p50, p95, p99, max, first, last, is_exact } = row.clone();
+    let analysis::ValueRow { name, count, others, min, mean, p50, p95, p99, max, first, last, is_exact, .. } =
+        row.clone();
     ValueRow { name, count: count + others, min, mean, p50, p95, p99, max, first, last, is_exact }
 }
 
 fn event(row: &analysis::EventRow) -> EventRow {
-    let analysis::EventRow { name, category, thread, tid, count } = row.clone();
+    let analysis::EventRow { name, category, thread, tid, count, .. } = row.clone();
     EventRow { name, category, thread, tid, count }
 }
 

@@ -26,9 +26,9 @@ pub(super) static TARGET: Target = Target {
     about: "KCachegrind, QCachegrind, callgrind_annotate: functions and calls with their time",
     extensions: &["callgrind", "callgrind.out", "cachegrind"],
     variants: &[
-        Variant { id: "best", about: "the profiler's sums of calls if the trace has them, otherwise its spans" },
-        Variant { id: "calls", about: "the profiler's sums of calls" },
-        Variant { id: "spans", about: "spans, summed" },
+        Variant::new("best", "the profiler's sums of calls if the trace has them, otherwise its spans"),
+        Variant::new("calls", "the profiler's sums of calls"),
+        Variant::new("spans", "spans, summed"),
     ],
     needs: &[
         ROSTER,

@@ -31,9 +31,9 @@ pub(super) static TARGET: Target = Target {
     about: "OTLP as protobuf, for collectors and tracing backends: traces with events and links, or logs",
     extensions: &["otlp", "otlp.pb"],
     variants: &[
-        Variant { id: "best", about: "traces if there are spans, otherwise logs" },
-        Variant { id: "logs", about: "LogsData: log entries, and events outside of spans" },
-        Variant { id: "traces", about: "TracesData: spans with the events inside them and flows as links" },
+        Variant::new("best", "traces if there are spans, otherwise logs"),
+        Variant::new("logs", "LogsData: log entries, and events outside of spans"),
+        Variant::new("traces", "TracesData: spans with the events inside them and flows as links"),
     ],
     needs: &[
         ROSTER,

@@ -21,9 +21,9 @@ pub(super) static TARGET: Target = Target {
     about: "go tool pprof and other tools that read its files: time or allocations by call stack",
     extensions: &["pb.gz", "pprof"],
     variants: &[
-        Variant { id: "best", about: "time if the trace has spans, otherwise allocations" },
-        Variant { id: "allocations", about: "objects and bytes, allocated and in use" },
-        Variant { id: "time", about: "calls and time of spans" },
+        Variant::new("best", "time if the trace has spans, otherwise allocations"),
+        Variant::new("allocations", "objects and bytes, allocated and in use"),
+        Variant::new("time", "calls and time of spans"),
     ],
     needs: &[
         &[Need::shown(Table::Traces), Need::shown(Table::Threads), Need::shown(Table::Files)],

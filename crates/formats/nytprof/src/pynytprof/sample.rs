@@ -16,12 +16,8 @@ pub fn sample() -> Result<Sample> {
     let mut bytes = Vec::new();
     let real = Source::bytes(crate::sample::sample()?.bytes);
     to_pynytprof(&real, &mut bytes, None, &Options::default())?;
-    Ok(Sample {
-        file_name: "pynytprof.out",
-        bytes,
-        about: "the figures of the same program in Pynytprof's dialect",
-        tries: &["convert --to nytprof {file} perl.out"],
-    })
+    Ok(Sample::new("pynytprof.out", bytes, "the figures of the same program in Pynytprof's dialect")
+        .tries(&["convert --to nytprof {file} perl.out"]))
 }
 
 /// Lines per sub.

@@ -9,12 +9,9 @@ use traceloom_core::{Result, Sample};
 
 /// The sample, with a description.
 pub fn sample() -> Result<Sample> {
-    Ok(Sample {
-        file_name: "nytprof.out",
-        bytes: shop::profile()?,
-        about: "the profile of a Perl program that prices orders",
-        tries: &["convert --to nytprof:plain {file} plain.out", "convert --to pynytprof {file} py.out"],
-    })
+    let bytes = shop::profile()?;
+    Ok(Sample::new("nytprof.out", bytes, "the profile of a Perl program that prices orders")
+        .tries(&["convert --to nytprof:plain {file} plain.out", "convert --to pynytprof {file} py.out"]))
 }
 
 /// Writes a profile of about `records` records; memory use does not grow with it.

@@ -123,7 +123,7 @@ impl Reader {
         self.plan = Plan::new(kind, parts, bounds, &mut self.spare_bytes, &mut local)?;
         if let (Some(place), false) = (self.place, matches!(self.feed, Feed::None)) {
             for finding in local.kept() {
-                self.findings.report(Finding { position: Position::at(place), ..finding.clone() })?;
+                self.findings.report(finding.clone().at(Position::at(place)))?;
             }
         }
         Ok(())

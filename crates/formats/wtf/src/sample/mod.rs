@@ -9,16 +9,17 @@ use traceloom_core::{Result, Sample};
 
 /// The sample, with a description.
 pub fn sample() -> Result<Sample> {
-    Ok(Sample {
-        file_name: "game.wtf-trace",
-        bytes: game::record()?,
-        about: "two seconds of a game in a browser: frames, requests that flow between zones, a shader",
-        tries: &[
-            "convert --to wtf:json-events {file} game.wtf-json",
-            "slice --range 1s..1.1s --thread Script {file} part.wtf-trace",
-            "dump --resources resources {file}",
-        ],
-    })
+    let bytes = game::record()?;
+    Ok(Sample::new(
+        "game.wtf-trace",
+        bytes,
+        "two seconds of a game in a browser: frames, requests that flow between zones, a shader",
+    )
+    .tries(&[
+        "convert --to wtf:json-events {file} game.wtf-json",
+        "slice --range 1s..1.1s --thread Script {file} part.wtf-trace",
+        "dump --resources resources {file}",
+    ]))
 }
 
 /// Writes a binary trace of about `size` events; memory use does not grow with it.
