@@ -12,6 +12,7 @@ use std::{num::NonZeroUsize, path::PathBuf};
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, builder::PossibleValuesParser};
 use clap_complete::Shell;
+use traceloom_mapping::Offset;
 use traceloom_open::FORMATS;
 
 /// Opens the traces that no other tool opens: EasyProfiler .prof, NYTProf (Perl's and Pynytprof's), CNanoLog
@@ -416,6 +417,14 @@ pub(crate) struct Reading {
     /// Input format (default: detect).
     #[arg(long, value_name = "ID", value_parser = format_ids())]
     pub(crate) from: Option<String>,
+}
+
+/// Where traces are placed on their common time axis.
+#[derive(Args, Debug, Default)]
+pub(crate) struct Shifts {
+    /// Shift the times of a trace, as in `game.prof=+1.5s`; may be repeated.
+    #[arg(long = "offset", value_name = "FILE=±TIME")]
+    pub(crate) offsets: Vec<Offset>,
 }
 
 impl Color {

@@ -7,7 +7,7 @@ use traceloom_core::{Error, Result};
 use traceloom_mapping::TraceSet;
 
 use crate::{
-    args::Reading,
+    args::{Reading, Shifts},
     output::{clean, note, warn_once},
     progress::Progress,
     skip_after,
@@ -59,13 +59,20 @@ impl Reading {
     }
 
     /// Opens traces for their tables, on one time axis.
-    pub(crate) fn open_set(&self, paths: &[PathBuf]) -> Result<TraceSet> {
-        placed(&self.open_all(paths)?)
+    pub(crate) fn open_set(&self, paths: &[PathBuf], shifts: &Shifts) -> Result<TraceSet> {
+        placed(&shifts.apply(self.open_all(paths)?))
     }
 
     /// The same for an answer that would be wrong without one of the traces.
     pub(crate) fn open_every_set(&self, paths: &[PathBuf]) -> Result<TraceSet> {
         placed(&self.open_every(paths)?)
+    }
+}
+
+impl Shifts {
+    /// Sets the user's offsets.
+    pub(crate) fn apply(&self, traces: Traces) -> Traces {
+        self.offsets.iter().fold(traces, |traces, offset| traces.offset(&offset.path, offset.offset_ns))
     }
 }
 

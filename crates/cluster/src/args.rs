@@ -3,6 +3,7 @@
 use std::{net::IpAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use traceloom_query::Offset;
 
 /// Traceloom's SQL on many machines.
 #[derive(Debug, Parser)]
@@ -112,9 +113,9 @@ pub(crate) struct Query {
     /// Input format (default: detect).
     #[arg(long, value_name = "FORMAT")]
     pub(crate) from: Option<String>,
-    /// Shift the times of a trace by nanoseconds, as in `game.prof=1500000000`; may be repeated.
-    #[arg(long = "offset", value_name = "FILE=NS", value_parser = parse_offset, allow_hyphen_values = true)]
-    pub(crate) offsets: Vec<(PathBuf, i64)>,
+    /// Shift the times of a trace, as in `game.prof=+1.5s`; may be repeated.
+    #[arg(long = "offset", value_name = "FILE=±TIME", allow_hyphen_values = true)]
+    pub(crate) offsets: Vec<Offset>,
     /// Keep the times of each file, even if traces share a clock.
     #[arg(long)]
     pub(crate) no_align: bool,
@@ -135,12 +136,6 @@ pub(crate) enum Format {
     Parquet,
     /// An Arrow IPC stream.
     Stream,
-}
-
-fn parse_offset(text: &str) -> Result<(PathBuf, i64), String> {
-    let wrong = || format!("`{text}` is not an offset; expected something like `game.prof=1500000000`");
-    let (path, offset_ns) = text.rsplit_once('=').ok_or_else(wrong)?;
-    Ok((path.into(), offset_ns.parse().map_err(|_| wrong())?))
 }
 
 #[cfg(test)]

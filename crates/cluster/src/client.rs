@@ -11,7 +11,7 @@ use std::{
 };
 
 use traceloom_core::{Error, Result};
-use traceloom_query::{Format, Offset, Options, Session, Writer, describe_skipped};
+use traceloom_query::{Format, Options, Session, Writer, describe_skipped};
 
 use crate::{
     Outcome, args,
@@ -47,10 +47,9 @@ fn reach(cluster: &str) -> Result<()> {
 }
 
 fn options(arguments: &args::Query, sent: &Sent) -> Options {
-    let offset = |(path, offset_ns): &(PathBuf, i64)| Offset { path: path.clone(), offset_ns: *offset_ns };
     Options {
         from: arguments.from.clone(),
-        offsets: arguments.offsets.iter().map(offset).collect(),
+        offsets: arguments.offsets.clone(),
         is_aligned: !arguments.no_align,
         engine: Some(engine::client(&arguments.cluster, arguments.partitions, sent)),
         ..Options::default()

@@ -1,8 +1,8 @@
 //! Several traces as one set of tables, on one time axis.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{path::PathBuf, str::FromStr, sync::Arc};
 
-use traceloom_core::{Error, Result};
+use traceloom_core::{Error, Result, parse_duration};
 use traceloom_model::{Columns, Filter, Flow, Table, TableSink, TableSource};
 use traceloom_passes::{Axis, Shifted, TraceFacts};
 
@@ -37,6 +37,17 @@ pub struct Offset {
     pub path: PathBuf,
     /// Added to all times of the trace.
     pub offset_ns: i64,
+}
+
+/// Reads `game.prof=+1.5s`.
+impl FromStr for Offset {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let wrong = || Error::usage(format!("invalid offset `{text}`; expected something like `game.prof=+1.5s`"));
+        let (path, time) = text.rsplit_once('=').ok_or_else(wrong)?;
+        Ok(Self { path: path.into(), offset_ns: parse_duration(time.strip_prefix('+').unwrap_or(time))? })
+    }
 }
 
 impl TraceSet {
@@ -130,5 +141,19 @@ impl TableSink for Remembering<'_> {
         let flow = self.sink.batch(table, batch)?;
         self.is_stopped |= flow == Flow::Stop;
         Ok(flow)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_are_read() {
+        let read = |text: &str| text.parse::<Offset>().ok().map(|offset| (offset.path, offset.offset_ns));
+        assert_eq!(read("a=b.prof=+1.5s"), Some(("a=b.prof".into(), 1_500_000_000)));
+        assert_eq!(read("x.prof=-2ms"), Some(("x.prof".into(), -2_000_000)));
+        assert_eq!(read("x.prof=-7ns"), Some(("x.prof".into(), -7)));
+        assert!(read("x.prof").is_none() && read("x.prof=").is_none());
     }
 }

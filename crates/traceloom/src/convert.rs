@@ -256,7 +256,7 @@ impl Traces {
     /// Converts all traces, and returns the losses.
     pub fn convert(&self, conversion: &Conversion, out: &mut dyn Write) -> Result<Edited> {
         match &**self {
-            [only] => only.convert(conversion, out),
+            [only] if self.offsets.is_empty() => only.convert(conversion, out),
             _ if conversion.holds_notes() => {
                 let set = self.set()?;
                 let notes = set.traces().iter().map(|trace| conversion.notes_on(&trace.path)).collect();

@@ -4,7 +4,7 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::{Reading, figures::parse_part};
+use super::{Reading, Shifts, figures::parse_part};
 use traceloom_core::{TimeRange, parse_duration};
 
 #[derive(Args, Debug)]
@@ -85,6 +85,8 @@ pub(crate) struct Flame {
     /// Only spans that start in this time range, such as `1.5s..1.7s`.
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
     pub(crate) range: Option<TimeRange>,
+    #[command(flatten)]
+    pub(crate) shifts: Shifts,
     /// Output file; `-` is standard output.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub(crate) output: PathBuf,
@@ -127,6 +129,8 @@ pub(crate) struct Tree {
     /// Only spans that start in this time range, such as `1.5s..1.7s`.
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
     pub(crate) range: Option<TimeRange>,
+    #[command(flatten)]
+    pub(crate) shifts: Shifts,
     /// One JSON object.
     #[arg(long)]
     pub(crate) json: bool,
@@ -336,9 +340,8 @@ pub(crate) struct Query {
     /// Run the query on the cluster whose scheduler is at this URL; needs `traceloom-cluster`.
     #[arg(long, value_name = "URL")]
     pub(crate) cluster: Option<String>,
-    /// Shift the times of a trace, as in `game.prof=+1.5s`; may be repeated.
-    #[arg(long = "offset", value_name = "FILE=±TIME", value_parser = parse_offset)]
-    pub(crate) offsets: Vec<(PathBuf, i64)>,
+    #[command(flatten)]
+    pub(crate) shifts: Shifts,
     /// Do not align the times of traces that share a clock.
     #[arg(long)]
     pub(crate) no_align: bool,
@@ -365,14 +368,6 @@ pub(crate) enum QueryFormat {
     Arrow,
 }
 
-/// Parses `game.prof=+1.5s`.
-fn parse_offset(text: &str) -> Result<(PathBuf, i64), String> {
-    let (path, time) = text
-        .rsplit_once('=')
-        .ok_or_else(|| format!("`{text}` is not an offset; expected something like `game.prof=+1.5s`"))?;
-    Ok((path.into(), parse_duration(time.strip_prefix('+').unwrap_or(time)).map_err(|error| error.to_string())?))
-}
-
 /// Parses `512MB`, `2GB` or a number of bytes.
 fn parse_size(text: &str) -> Result<u64, String> {
     let wrong = || format!("`{text}` is not a size; expected something like `512MB` or `2GB`");
@@ -393,10 +388,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn offsets_and_sizes_are_read() {
-        assert_eq!(parse_offset("a=b.prof=+1.5s"), Ok(("a=b.prof".into(), 1_500_000_000)));
-        assert_eq!(parse_offset("x.prof=-2ms"), Ok(("x.prof".into(), -2_000_000)));
-        assert!(parse_offset("x.prof").is_err());
+    fn sizes_are_read() {
         assert_eq!(parse_size("512MB"), Ok(512 << 20));
         assert!(parse_size("MB").is_err() && parse_size("1TB").is_err() && parse_size("99999999999GB").is_err());
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use traceloom_analysis::{diff, stats};
 
-use super::Reading;
+use super::{Reading, Shifts};
 use traceloom_core::{TimeRange, parse_duration};
 
 #[derive(Args, Debug)]
@@ -19,6 +19,8 @@ pub(crate) struct Stats {
     /// Only spans that start in this time range, such as `1.5s..1.7s`, `..250ms` or `3s..`.
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
     pub(crate) range: Option<TimeRange>,
+    #[command(flatten)]
+    pub(crate) shifts: Shifts,
     /// Only this name; may be repeated.
     #[arg(long = "name", value_name = "NAME")]
     pub(crate) names: Vec<String>,

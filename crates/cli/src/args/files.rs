@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use traceloom_core::TimeRange;
 
-use super::Reading;
+use super::{Reading, Shifts};
 
 #[derive(Args, Debug)]
 pub(crate) struct Info {
@@ -69,6 +69,8 @@ pub(crate) struct Convert {
     /// Keep only this time range, such as `1.5s..1.7s`; spans that overlap it are kept whole.
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
     pub(crate) range: Option<TimeRange>,
+    #[command(flatten)]
+    pub(crate) shifts: Shifts,
     /// Keep only this thread, by number or name; may be repeated.
     #[arg(long = "thread", value_name = "THREAD")]
     pub(crate) threads: Vec<String>,

@@ -50,12 +50,15 @@ pub(crate) fn run(arguments: &args::files::Convert) -> Result<Outcome> {
     if let [input] = inputs
         && store::is_store(input)
     {
+        if !arguments.shifts.offsets.is_empty() {
+            return Err(Error::usage("the traces of a store cannot be moved; leave out --offset"));
+        }
         let tables = store::open(input)?;
         report_loss(&write_file(output, &paths, |out| conversion.write(&*tables, out))?);
         return Ok(Outcome::Fine);
     }
     let conversion = with_notes(conversion, inputs)?;
-    let traces = arguments.reading.open_every(inputs)?;
+    let traces = arguments.shifts.apply(arguments.reading.open_every(inputs)?);
     let edited = write_file(output, &paths, |out| traces.convert(&conversion, out))?;
     if let [input] = inputs {
         warn(&display_name(input), &edited.findings)?;

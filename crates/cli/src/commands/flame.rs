@@ -18,7 +18,7 @@ use crate::{
 };
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    let traces = arguments.reading.open_set(&arguments.files)?;
+    let traces = arguments.reading.open_set(&arguments.files, &arguments.shifts)?;
     let options = options(arguments);
     let tree = stacks(&traces, arguments.by, options).map_err(|error| input::about(&arguments.files, error))?;
     if tree.is_deep() {

@@ -41,8 +41,10 @@ pub(crate) fn add(inputs: &[PathBuf], output: &Path, arguments: &args::files::Co
     if arguments.to.as_deref().is_some_and(|to| to != ID) {
         return Err(Error::usage(format!("{ID} has no variants")));
     }
-    if arguments.range.is_some() || !arguments.threads.is_empty() || arguments.canonical {
-        return Err(Error::usage("a store holds whole traces; leave out --range, --thread and --canonical"));
+    let is_moved = !arguments.shifts.offsets.is_empty();
+    if arguments.range.is_some() || !arguments.threads.is_empty() || arguments.canonical || is_moved {
+        let message = "a store holds whole traces; leave out --range, --thread, --canonical and --offset";
+        return Err(Error::usage(message));
     }
     if inputs.is_empty() {
         return Err(Error::usage("name the traces before the store"));

@@ -19,7 +19,7 @@ use crate::{
 };
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    let traces = arguments.reading.open_set(&arguments.files)?;
+    let traces = arguments.reading.open_set(&arguments.files, &arguments.shifts)?;
     let options = flame::Options {
         weight: arguments.by.into(),
         by_thread: arguments.by_thread,

@@ -1,6 +1,8 @@
 //! The program as a user runs it.
 
 mod answers;
+#[cfg(feature = "sql")]
+mod axis;
 mod capture;
 mod damage;
 mod edit;

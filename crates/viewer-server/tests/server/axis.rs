@@ -4,7 +4,6 @@ use std::{fs, path::PathBuf};
 
 use serde_json::Value;
 use traceloom::{Conversion, Traces};
-use traceloom_mapping::{AxisOptions, Offset, TraceSet};
 use traceloom_testkit::made::{LOG_SECOND, SAMPLE_BEGIN, SAMPLE_HZ, log_at};
 
 use crate::support::Server;
@@ -26,23 +25,21 @@ impl Pair {
         Self { paths, _folder: folder }
     }
 
+    /// The traces, with offsets of the user for the first of them.
+    fn traces(&self, offsets: &[i64]) -> Traces {
+        let traces = Traces::open(&self.paths).expect("they are traces");
+        self.paths.iter().zip(offsets).fold(traces, |traces, (path, offset_ns)| traces.offset(path, *offset_ns))
+    }
+
     /// How far each trace is moved, as computed by the set of traces.
     fn shifts(&self, offsets: &[i64]) -> Vec<i64> {
-        let options = Default::default();
-        let traces: Vec<_> = self
-            .paths
-            .iter()
-            .map(|path| traceloom_mapping::open(path, None, &options).expect("it is a trace"))
-            .collect();
-        let offsets = self.paths.iter().zip(offsets);
-        let offsets = offsets.map(|(path, offset_ns)| Offset { path: path.clone(), offset_ns: *offset_ns }).collect();
-        let set = TraceSet::aligned(traces, &AxisOptions { offsets, is_automatic: true }).expect("facts can be read");
+        let set = self.traces(offsets).set().expect("facts can be read");
         set.axis().placements().iter().map(|place| place.shift_ns).collect()
     }
 
     /// How long after the first trace the second one starts, as `convert` writes it.
-    fn converted_gap_ns(&self) -> i64 {
-        let traces = Traces::open(&self.paths).expect("they are traces");
+    fn converted_gap_ns(&self, offsets: &[i64]) -> i64 {
+        let traces = self.traces(offsets);
         let mut out = Vec::new();
         traces.convert(&Conversion::to("chrome").expect("a target"), &mut out).expect("it is written");
         let written: Value = serde_json::from_slice(&out).expect("it is JSON");
@@ -72,12 +69,14 @@ impl Pair {
         };
         let (first_ns, offsets) = shown();
         assert_eq!(offsets, shifts, "the page");
-        let gap_ns = (first_ns[1] + shifts[1]) - (first_ns[0] + shifts[0]);
-        assert_eq!(self.converted_gap_ns(), gap_ns, "convert");
+        let gap_ns = |shifts: &[i64]| (first_ns[1] + shifts[1]) - (first_ns[0] + shifts[0]);
+        assert_eq!(self.converted_gap_ns(&[]), gap_ns(&shifts), "convert");
         // An offset of the user, for the first trace alone.
         let moved = 7_000_000_000;
+        let shifts = self.shifts(&[moved]);
         assert_eq!(server.post(&format!("offset?trace=0&offset_ns={moved}"), &[]).status, 200);
-        assert_eq!(shown().1, self.shifts(&[moved]), "the page, with an offset");
+        assert_eq!(shown().1, shifts, "the page, with an offset");
+        assert_eq!(self.converted_gap_ns(&[moved]), gap_ns(&shifts), "convert, with an offset");
     }
 }
 

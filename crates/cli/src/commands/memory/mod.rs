@@ -11,7 +11,7 @@ use traceloom_model::Filter;
 
 use crate::{
     Outcome,
-    args::answers::Memory as Arguments,
+    args::{Shifts, answers::Memory as Arguments},
     input,
     output::{self, Styles, clean},
     table::Rounded,
@@ -45,7 +45,7 @@ fn finish(files: &[PathBuf]) -> Result<()> {
 }
 
 fn show(arguments: &Arguments, files: &[PathBuf]) -> Result<Outcome> {
-    let traces = arguments.reading.open_set(files)?;
+    let traces = arguments.reading.open_set(files, &Shifts::default())?;
     let options = Options { at_ns: arguments.at, points: arguments.points, ..Options::default() };
     let report = memory(&traces, &Filter::default(), &options)?;
     if report.totals.allocations == 0 && report.totals.frees == 0 {

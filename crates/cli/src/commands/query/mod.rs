@@ -55,11 +55,10 @@ fn options(arguments: &Arguments, progress: &Progress) -> Options {
         let (progress, path, bytes) = (progress.clone(), path.to_owned(), source.len()?);
         Ok(source.watched(move |offset| progress.seen(&path, offset, bytes)))
     });
-    let offset = |(path, offset_ns): &(PathBuf, i64)| Offset { path: path.clone(), offset_ns: *offset_ns };
     Options {
         from: arguments.reading.from.clone(),
         memory_bytes: arguments.memory,
-        offsets: arguments.offsets.iter().map(offset).collect(),
+        offsets: arguments.shifts.offsets.clone(),
         is_aligned: !arguments.no_align,
         watch: Some(watch),
         told: Some(output::warn_once),
@@ -73,9 +72,9 @@ fn cluster(url: &str, files: &[PathBuf], arguments: &Arguments) -> Result<Cluste
     if let Some(from) = &arguments.reading.from {
         cluster.pass("--from", from);
     }
-    for (path, offset_ns) in &arguments.offsets {
+    for Offset { path, offset_ns } in &arguments.shifts.offsets {
         let mut offset = path.clone().into_os_string();
-        offset.push(format!("={offset_ns}"));
+        offset.push(format!("={offset_ns}ns"));
         cluster.pass("--offset", offset);
     }
     if arguments.no_align {

@@ -19,7 +19,7 @@ use crate::{
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    let opened = arguments.reading.open_all(&arguments.files)?;
+    let opened = arguments.shifts.apply(arguments.reading.open_all(&arguments.files)?);
     note_copies(&opened);
     let traces = opened.set()?;
     let report = stats::of_traces(traces.placed(), &options(arguments))?;
