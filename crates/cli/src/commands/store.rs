@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use traceloom_core::{Error, Result};
+use traceloom_core::{Error, Result, Variant};
 use traceloom_model::TableSource;
 
 use crate::{Outcome, args};
@@ -38,8 +38,8 @@ pub(crate) fn is_folder(path: &Path) -> bool {
 
 /// Adds traces to a store.
 pub(crate) fn add(inputs: &[PathBuf], output: &Path, arguments: &args::files::Convert) -> Result<Outcome> {
-    if arguments.to.as_deref().is_some_and(|to| to != ID) {
-        return Err(Error::usage(format!("{ID} has no variants")));
+    if let Some((_, variant)) = arguments.to.as_deref().and_then(|to| to.split_once(':')) {
+        return Err(Variant::unknown(ID, &[], variant));
     }
     let is_moved = !arguments.shifts.offsets.is_empty();
     if arguments.range.is_some() || !arguments.threads.is_empty() || arguments.canonical || is_moved {

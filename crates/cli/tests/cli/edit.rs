@@ -59,6 +59,8 @@ fn convert_refuses_variants_that_the_target_does_not_have() {
     let folder = Folder::new();
     for (to, file, known) in [
         ("perfetto:nonsense", "out.pftrace", "it has no variants"),
+        ("parquet:nonsense", "out", "it has no variants"),
+        ("memlyze:2", "out.mlyze", "it has: 1, lz4"),
         ("pprof:nonsense", "out.pb.gz", "best, allocations, time"),
         ("nytprof:zlib10", "out.nytprof", "plain, zlib, zlib0"),
         ("wtf:nonsense", "out.wtf-trace", "binary, json, json-partial, json-events"),
