@@ -1,15 +1,16 @@
 //! `flame`: a flame graph of time or memory.
 
-use std::io::Write;
+use std::{borrow::Cow, io::Write};
 
 use inferno::flamegraph::Direction;
 use traceloom_analysis::{
     flame::{self, MAX_FRAMES, Options, Tree, Weight},
     memory::{self, Held, memory},
 };
-use traceloom_core::{Error, Result};
+use traceloom_core::{Error, Loss, Result};
 use traceloom_mapping::TraceSet;
 use traceloom_model::Filter;
+use traceloom_passes::{push_folded_cost, push_folded_frame};
 
 use crate::{
     Outcome,
@@ -25,10 +26,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         output::note(&format!("stacks deeper than {MAX_FRAMES} frames are truncated"));
     }
     let inputs: Vec<_> = arguments.files.iter().map(AsRef::as_ref).collect();
+    let mut loss = Loss::default();
     output::write_file(&arguments.output, &inputs, |out| match arguments.format {
-        FlameFormat::Folded => write_folded(&tree, out),
-        FlameFormat::Svg => write_svg(&tree, arguments, out),
+        FlameFormat::Folded => write_folded(&tree, &mut loss, out),
+        FlameFormat::Svg => write_svg(&tree, arguments, &mut loss, out),
     })?;
+    output::report_loss(&loss);
     Ok(Outcome::Fine)
 }
 
@@ -82,32 +85,28 @@ impl FlameWeight {
     }
 }
 
-/// Lines of `outer;inner weight`.
-fn folded(tree: &Tree, name: fn(&str) -> String) -> Vec<String> {
-    let line = |frames: Vec<&str>, own: u64| {
-        let frames: Vec<String> = frames.into_iter().map(name).collect();
-        format!("{} {own}", frames.join(";"))
-    };
-    tree.stacks().into_iter().map(|stack| line(stack.frames, stack.own)).collect()
+/// The lines of all stacks, with names changed by `name`.
+fn folded(tree: &Tree, name: fn(&str) -> Cow<'_, str>, loss: &mut Loss) -> Vec<u8> {
+    let mut lines = Vec::new();
+    for stack in tree.stacks() {
+        stack.frames.iter().for_each(|frame| push_folded_frame(&mut lines, &name(frame), loss));
+        push_folded_cost(&mut lines, stack.own);
+    }
+    lines
 }
 
-/// Replaces characters that separate names or lines, or control a terminal.
-fn one_word(name: &str) -> String {
-    name.chars().map(|c| if c == ';' || c.is_control() { '?' } else { c }).collect()
-}
-
-/// In an image, also replaces characters that XML cannot hold. Inferno takes two numbers at the end of a line for a
-/// comparison, so the space before a number at the end of a name is replaced.
-fn picture_word(name: &str) -> String {
-    let name = one_word(name).replace(['\u{fffe}', '\u{ffff}'], "?");
-    match name.rsplit_once(' ') {
-        Some((rest, last)) if last.parse::<f64>().is_ok() => format!("{rest}\u{a0}{last}"),
-        _ => name,
+/// Replaces characters that XML cannot hold. Inferno takes two numbers at the end of a line for a comparison, so the
+/// space before a number at the end of a name is replaced.
+fn picture_word(name: &str) -> Cow<'_, str> {
+    let name = name.replace(['\u{fffe}', '\u{ffff}'], "?");
+    match name.rsplit_once(|letter: char| letter == ' ' || letter.is_control()) {
+        Some((rest, last)) if last.parse::<f64>().is_ok() => format!("{rest}\u{a0}{last}").into(),
+        _ => name.into(),
     }
 }
 
-fn write_folded(tree: &Tree, out: &mut dyn Write) -> Result<()> {
-    folded(tree, one_word).iter().try_for_each(|line| Ok(writeln!(out, "{line}")?))
+fn write_folded(tree: &Tree, loss: &mut Loss, out: &mut dyn Write) -> Result<()> {
+    Ok(out.write_all(&folded(tree, |name| name.into(), loss))?)
 }
 
 /// For an empty graph, for which Inferno would draw an error.
@@ -115,7 +114,7 @@ const EMPTY_PICTURE: &str = r#"<svg version="1.1" width="1200" height="60" xmlns
 <text x="600" y="36" text-anchor="middle" font-family="sans-serif">nothing in this range</text>
 </svg>"#;
 
-fn write_svg(tree: &Tree, arguments: &Arguments, out: &mut dyn Write) -> Result<()> {
+fn write_svg(tree: &Tree, arguments: &Arguments, loss: &mut Loss, out: &mut dyn Write) -> Result<()> {
     let (title, unit) = match arguments.by {
         FlameWeight::Bytes => ("Bytes allocated", "bytes"),
         FlameWeight::Leaked => ("Bytes never freed", "bytes"),
@@ -130,13 +129,13 @@ fn write_svg(tree: &Tree, arguments: &Arguments, out: &mut dyn Write) -> Result<
     options.direction = if arguments.icicle { Direction::Inverted } else { Direction::Straight };
     // The same name has the same color in every image.
     options.hash = true;
-    let lines = folded(tree, picture_word);
+    let lines = folded(tree, picture_word, loss);
     if lines.is_empty() {
         return Ok(writeln!(out, "{EMPTY_PICTURE}")?);
     }
     // Inferno wraps output errors, so a closed pipe could not be recognized.
     let mut picture = Vec::new();
-    inferno::flamegraph::from_lines(&mut options, lines.iter().map(String::as_str), &mut picture)
+    inferno::flamegraph::from_lines(&mut options, String::from_utf8_lossy(&lines).lines(), &mut picture)
         .map_err(|error| Error::from(std::io::Error::other(error)))?;
     Ok(out.write_all(&picture)?)
 }
@@ -147,8 +146,11 @@ mod tests {
 
     #[test]
     fn names_do_not_break_lines_or_pictures() {
-        assert_eq!(one_word("a;b\nc\u{1}"), "a?b?c?");
+        let mut lines = Vec::new();
+        push_folded_frame(&mut lines, &picture_word("a;b\nc\u{1}"), &mut Loss::default());
+        assert_eq!(lines, b"a:b c ;");
         assert_eq!(picture_word("thread 12"), "thread\u{a0}12");
+        assert_eq!(picture_word("thread\t12"), "thread\u{a0}12");
         assert_eq!(picture_word("a b"), "a b");
         assert_eq!(picture_word("\u{ffff}"), "?");
     }
