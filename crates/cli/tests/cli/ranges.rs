@@ -99,6 +99,22 @@ fn frames(file: &str, range: Option<&str>) -> Counts {
     counts
 }
 
+/// The same of the call tree, top down or bottom up.
+fn tree_frames(direction: &[&str], file: &str, range: Option<&str>) -> Counts {
+    let verb = [&["tree", "--json", "--by", "count", "--min-share", "0%"], direction].concat();
+    let tree: Json = serde_json::from_str(&answer(&verb, file, range)).expect("tree prints JSON");
+    let mut counts = Counts::new();
+    for row in tree["rows"].as_array().expect("there is a list") {
+        // Bottom up, the outermost row has all of the weight.
+        let key = if direction.is_empty() { "self_calls" } else { "total_calls" };
+        let count = row[key].as_u64().expect("a count");
+        if count > 0 && (direction.is_empty() || row["depth"] == 0) {
+            *counts.entry(row["name"].as_str().expect("a name").to_owned()).or_default() += count;
+        }
+    }
+    counts
+}
+
 #[test]
 fn frames_of_adjacent_ranges_add_up() {
     let folder = samples();
@@ -107,6 +123,10 @@ fn frames_of_adjacent_ranges_add_up() {
         let file = folder.path(sample);
         let parts = halves_and_whole(&file, |range| frames(&file, range));
         assert!(parts.iter().all(|part| !part.is_empty()), "{sample}");
+        for direction in [&[][..], &["--bottom-up"]] {
+            let trees = halves_and_whole(&file, |range| tree_frames(direction, &file, range));
+            assert_eq!(trees, parts, "{sample} {direction:?}: the tree has the frames of the flame graph");
+        }
         assert_adds_up(sample, parts);
     }
 }
@@ -172,6 +192,8 @@ fn an_empty_range_is_an_empty_answer_of_every_verb() {
         answer(&["stats"], &file, empty);
         if sample != "service.clog" {
             assert_eq!(frames(&file, empty), Counts::new(), "{sample}");
+            assert_eq!(tree_frames(&[], &file, empty), Counts::new(), "{sample}");
+            answer(&["tree"], &file, empty);
             let picture = answer(&["flame", "--format", "svg"], &file, empty);
             assert!(picture.contains("<svg"), "{sample}: {picture}");
         }
@@ -223,7 +245,7 @@ fn sums_without_times_are_refused_or_left_out() {
     let folder = samples();
     let file = folder.path(TIMELESS);
     let part = folder.path("part.out");
-    for verb in [&["stats"][..], &["flame"], &["slice", &part]] {
+    for verb in [&["stats"][..], &["flame"], &["tree"], &["slice", &part]] {
         let output = run(verb, &file, Some("0s..1s"));
         let is_clear = stderr(&output).contains("times");
         assert!(output.status.success() || is_clear, "{verb:?}: {}", stderr(&output));
@@ -236,7 +258,7 @@ fn a_range_that_cannot_be_is_refused_by_every_verb() {
     let folder = samples();
     let file = folder.path("game.prof");
     let part = folder.path("part.prof");
-    for verb in [&["stats"][..], &["flame"], &["convert", "-", "--to", "json"], &["slice", &part]] {
+    for verb in [&["stats"][..], &["flame"], &["tree"], &["convert", "-", "--to", "json"], &["slice", &part]] {
         for range in ["2s..1s", "1s", "a..b"] {
             let output = run(verb, &file, Some(range));
             assert_eq!(output.status.code(), Some(2), "{verb:?} {range}: {}", stderr(&output));

@@ -1,5 +1,7 @@
 //! Tools that read the tables, compared with the tables.
 
+use std::path::Path;
+
 use serde_json::{Value as Json, json};
 use traceloom::{Trace, sql::Writer};
 use traceloom_testkit::recorded::{LogEntry, wtf_log};
@@ -82,8 +84,44 @@ async fn a_window_adds_up_what_lies_in_it() {
     let frame =
         found["spans"].as_array().into_iter().flatten().find(|one| one["name"] == "Frame").expect("it ran then");
     assert_eq!((frame["calls"].as_i64(), frame["in_window_ns"].as_i64()), (Some(1), Some(dur - 20)));
-    let empty = json!({ "trace": text(&path), "from_ns": 5, "to_ns": 5 });
-    assert!(bench.refusal("window", empty).await.contains("empty"));
+}
+
+/// What ran between two times.
+async fn window(bench: &Bench, path: &Path, from_ns: i64, to_ns: i64) -> Json {
+    let arguments = json!({ "trace": text(path), "from_ns": from_ns, "to_ns": to_ns, "limit": 1000 });
+    bench.ask("window", arguments).await["from_trace"].clone()
+}
+
+#[tokio::test]
+async fn adjacent_windows_add_up_and_an_empty_one_is_empty() {
+    let bench = Bench::new().await;
+    for format in ["cnanolog", "easyprofiler", "wtf"] {
+        let path = bench.sample(format);
+        let trace = Trace::open(&path).expect("opens");
+        let window = |from_ns: i64, to_ns: i64| window(&bench, &path, from_ns, to_ns);
+        let sum = |found: &Json, key: &str| -> i64 {
+            found["spans"].as_array().into_iter().flatten().filter_map(|span| span[key].as_i64()).sum()
+        };
+        let len = |found: &Json, list: &str| found[list].as_array().map_or(0, Vec::len);
+        let all = "select ts_ns from spans union all select ts_ns from events union all select ts_ns from logs";
+        let times = rows(&trace, &format!("select ts_ns from ({all}) where ts_ns is not null order by ts_ns limit 60"));
+        let [first, cut, last] = [0, times.len() / 2, times.len() - 1].map(|at| times[at]["ts_ns"].as_i64().unwrap());
+        let (before, after, whole) = (window(first, cut).await, window(cut, last).await, window(first, last).await);
+        let across = format!(
+            "select count(*) as n from spans where ts_ns < {cut} and (dur_ns is null or ts_ns + dur_ns > {cut})"
+        );
+        let across = rows(&trace, &across)[0]["n"].as_i64().expect("a number");
+        assert_eq!(sum(&before, "calls") + sum(&after, "calls"), sum(&whole, "calls") + across, "{format}");
+        assert_eq!(sum(&before, "in_window_ns") + sum(&after, "in_window_ns"), sum(&whole, "in_window_ns"), "{format}");
+        for list in ["logs", "events"] {
+            assert_eq!(len(&before, list) + len(&after, list), len(&whole, list), "{format}: {list}");
+        }
+        assert!(sum(&before, "calls") + len(&before, "logs") as i64 > 0, "{format}: both sides have something");
+        assert_eq!(window(cut, cut).await, json!({ "spans": [], "logs": [], "events": [] }), "{format}");
+    }
+    let path = bench.sample("easyprofiler");
+    let reversed = json!({ "trace": text(&path), "from_ns": 6, "to_ns": 5 });
+    assert!(bench.refusal("window", reversed).await.contains("ends before it starts"));
 }
 
 #[tokio::test]

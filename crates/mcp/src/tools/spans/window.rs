@@ -50,8 +50,8 @@ struct Window {
 
 fn window(call: &Call<'_>) -> Result<Answer> {
     let Window { trace, from_ns, to_ns, limit } = call.arguments()?;
-    if from_ns >= to_ns {
-        return Err(Error::usage("the window is empty: from_ns must be less than to_ns"));
+    if from_ns > to_ns {
+        return Err(Error::usage("the window ends before it starts: from_ns must not be greater than to_ns"));
     }
     let trace = call.trace(trace.as_deref())?;
     let mut inside = Inside {
@@ -109,7 +109,7 @@ impl Inside {
         for row in 0..view.rows {
             let (ts_ns, dur_ns) = (view.ts_ns.get(row), view.dur_ns.get(row));
             let end_ns = dur_ns.map_or(i64::MAX, |dur_ns| ts_ns.saturating_add(dur_ns));
-            if ts_ns >= *to_ns || end_ns <= *from_ns {
+            if self.range.is_empty() || !self.range.overlaps_span(ts_ns, dur_ns) {
                 continue;
             }
             let number = |numbers: &[u32], key: i32| numbers.get(key as usize).copied().unwrap_or(NO_NUMBER);
