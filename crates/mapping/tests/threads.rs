@@ -288,6 +288,27 @@ fn a_damaged_long_file_gives_the_same_with_any_number_of_threads() {
     }
 }
 
+#[test]
+fn packed_events_give_the_same_with_any_number_of_threads() {
+    let mut plain = Vec::new();
+    traceloom_memlyze::sample::write(&mut plain, 100_000).unwrap();
+    let mut packed = Vec::new();
+    let options = traceloom_core::Options::default();
+    traceloom_memlyze::edit::canonical(&Source::bytes(plain), &mut packed, Some("lz4"), &options).unwrap();
+    let mut damaged = packed.clone();
+    damaged[packed.len() / 2] ^= 0xa5;
+    let cut = packed[..packed.len() / 3].to_vec();
+    for bytes in [packed, damaged, cut] {
+        let trace = Trace::new("long.mlyze".as_ref(), Source::bytes(bytes), None, &Options::default()).unwrap();
+        for mode in [Mode::Lenient, Mode::Strict] {
+            let expected = see(&trace, 1, mode, never());
+            for threads in THREADS {
+                assert!(see(&trace, threads, mode, never()) == expected, "{threads} threads, {mode:?}");
+            }
+        }
+    }
+}
+
 fn sample(format: &str) -> Trace {
     let sample = traceloom_open::by_id(format).unwrap().sample().unwrap();
     Trace::new(sample.file_name.as_ref(), Source::bytes(sample.bytes), Some(format), &Options::default()).unwrap()

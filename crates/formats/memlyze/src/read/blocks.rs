@@ -106,8 +106,10 @@ impl Reader {
     }
 
     fn unpack(&mut self, head: &Head, offset: u64) -> Result<()> {
-        let block = self.window.bytes().get(..head.block_len()).unwrap_or_default();
-        let unpacked = head.unpack(block, &mut self.block.plain);
+        let Self { window, ahead, block: Unpacked { plain, .. }, .. } = self;
+        let block = window.bytes().get(..head.block_len()).unwrap_or_default();
+        let is_ready = ahead.take(window, head, self.header.order, plain);
+        let unpacked = if is_ready { Ok(()) } else { head.unpack(block, plain) };
         self.block.taken = 0;
         self.block.offset = self.block.next_offset;
         self.block.next_offset = self.block.offset.saturating_add(head.plain_len as u64);

@@ -1,5 +1,6 @@
 //! Walks the records of a file, front to back.
 
+mod ahead;
 mod blocks;
 mod checks;
 mod index;
@@ -10,7 +11,7 @@ pub use self::index::{Index, build_index};
 
 use traceloom_core::{ByteOrder, Finding, Findings, Located, Options, Position, Records, Result, Source, Window};
 
-use self::blocks::Unpacked;
+use self::{ahead::Ahead, blocks::Unpacked};
 use crate::{
     Clock, Header, Metadata, Record,
     encoding::{
@@ -50,6 +51,7 @@ pub fn open(source: Source, options: &Options) -> Result<Reader> {
         state: State::Metadata { left },
         events,
         block: Unpacked::before(events),
+        ahead: Ahead::new(&options.limits),
         missing: Missing::default(),
         overflowed: false,
     })
@@ -67,6 +69,7 @@ pub struct Reader {
     /// Where the events start.
     events: u64,
     block: Unpacked,
+    ahead: Ahead,
     pub(crate) missing: Missing,
     quick: QuickRules,
     overflowed: bool,

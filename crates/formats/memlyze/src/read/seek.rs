@@ -2,7 +2,7 @@
 
 use traceloom_core::Result;
 
-use super::{Index, Reader, State, blocks::Unpacked};
+use super::{Index, Reader, State, ahead::Ahead, blocks::Unpacked};
 use crate::{
     Clock,
     encoding::{block::Head, thorough},
@@ -44,6 +44,8 @@ impl Reader {
         self.window.seek(checkpoint.offset);
         self.clock = Clock::at(self.header.dialect, checkpoint.time_us, checkpoint.run_delta);
         self.block = Unpacked::before(checkpoint.plain_offset);
+        // A reader that seeks often reads only a few blocks.
+        self.ahead = Ahead::Off;
         self.state = self.state_at_events();
         self.pass_events(time_us)
     }
