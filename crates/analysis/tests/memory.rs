@@ -4,12 +4,13 @@
 mod made;
 
 use std::{
+    cell::Cell,
     fs,
     path::{Path, PathBuf},
 };
 
 use serde_json::Value as Json;
-use traceloom_analysis::memory::{Options, Report, memory};
+use traceloom_analysis::memory::{Moment, Options, Report, memory};
 use traceloom_mapping::open;
 use traceloom_model::{Filter, allocations::Allocation, frees::Free};
 
@@ -156,4 +157,48 @@ fn a_small_budget_gives_a_lower_bound() {
     assert!(coarse.is_coarse && !exact.is_coarse);
     assert!(coarse.peak.bytes <= exact.peak.bytes && coarse.peak.bytes > 0);
     assert_eq!(coarse.totals.live_bytes, exact.totals.live_bytes);
+}
+
+/// The number of passes, and the peak; asking for a time always takes a second pass.
+fn peak(rows: &[Allocation<'static>], at_ns: Option<i64>) -> (u32, Moment) {
+    let passes = Cell::new(0);
+    let made = Made(|tables: &mut traceloom_model::Tables<'_>| {
+        passes.set(passes.get() + 1);
+        rows.iter().try_for_each(|row| tables.push(*row))
+    });
+    let options = Options { at_ns, ..Options::default() };
+    let report = memory(&made, &Filter::default(), &options).expect("it is in memory");
+    (passes.get(), report.peak)
+}
+
+#[test]
+fn one_pass_is_enough_if_each_event_has_one_site() {
+    let on = |stack_id, row| Allocation { stack_id: Some(stack_id), ..row };
+    let plain = [on(1, taken(0, 1, 100, Some(3), "freed")), on(2, taken(2, 2, 0, Some(4), "freed"))];
+    let live = [on(2, taken(1, 3, 30, None, "live")), on(1, taken(5, 4, 7, None, "live"))];
+    let reused = [on(1, taken(0, 1, 8, Some(1), "reused")), on(2, taken(1, 1, 16, None, "live"))];
+    let huge = [taken(0, 1, u64::MAX, Some(1), "freed"), taken(2, 1, 5, Some(3), "freed")];
+    let backward = [taken(4, 1, 6, Some(2), "freed"), taken(5, 2, 5, None, "live")];
+    let negative = [taken(-3, 1, 6, Some(2), "freed"), taken(1, 2, 5, None, "live")];
+    let cases =
+        [(&[plain, live].concat()[..], 1), (&live, 1), (&reused, 2), (&huge, 2), (&backward, 2), (&negative, 2)];
+    for (rows, expected) in cases {
+        let ((passes, once), (two, twice)) = (peak(rows, None), peak(rows, Some(0)));
+        assert_eq!((passes, two), (expected, 2), "{rows:?}");
+        assert_eq!(
+            (once.ts_ns, once.bytes, once.count, once.sites),
+            (twice.ts_ns, twice.bytes, twice.count, twice.sites)
+        );
+    }
+    let (_, most) = peak(&[plain, live].concat(), None);
+    assert_eq!((most.ts_ns, most.bytes, most.count), (10, 130, 2));
+}
+
+#[test]
+fn a_second_pass_finds_the_same_peak() {
+    for (path, _) in goldens() {
+        let [once, twice] = [None, Some(0)].map(|at_ns| report(&path, &Options { at_ns, ..Options::default() }).peak);
+        assert_eq!((once.ts_ns, once.bytes, once.count), (twice.ts_ns, twice.bytes, twice.count), "{}", path.display());
+        assert_eq!(once.sites, twice.sites, "{}", path.display());
+    }
 }

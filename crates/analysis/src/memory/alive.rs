@@ -5,11 +5,7 @@ use hashbrown::HashMap;
 use traceloom_core::Result;
 use traceloom_model::{Columns, Flow, Table, TableSink, select};
 
-use super::{
-    Moment, Report,
-    sites::StackKey,
-    usage::{Peak, Usage},
-};
+use super::{Moment, Report, sites::StackKey, usage::Peak};
 
 /// Max number of frees whose address is searched among the allocations; more are counted as unknown.
 const MAX_FREES: usize = 1 << 20;
@@ -35,8 +31,9 @@ pub(super) struct Alive {
     has_unmatched: bool,
 }
 
+/// Blocks in use at a time, by site.
 #[derive(Default)]
-struct Gathered {
+pub(super) struct Gathered {
     ts_ns: i64,
     bytes: u64,
     count: u64,
@@ -44,15 +41,24 @@ struct Gathered {
 }
 
 impl Gathered {
-    fn add(&mut self, key: StackKey, bytes: u64) {
-        self.bytes = self.bytes.saturating_add(bytes);
-        self.count += 1;
-        let site = self.sites.entry(key).or_default();
-        site.0 = site.0.saturating_add(bytes);
-        site.1 += 1;
+    /// No blocks yet.
+    pub(super) fn at(ts_ns: i64) -> Self {
+        Self { ts_ns, ..Self::default() }
     }
 
-    fn finish(self, report: &Report) -> Moment {
+    /// Adds a number of blocks, and their size.
+    pub(super) fn add(&mut self, key: StackKey, bytes: u64, count: u64) {
+        if count == 0 {
+            return;
+        }
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.count += count;
+        let site = self.sites.entry(key).or_default();
+        site.0 = site.0.saturating_add(bytes);
+        site.1 += count;
+    }
+
+    pub(super) fn finish(self, report: &Report) -> Moment {
         let numbered = report.sites.iter().enumerate();
         let mut sites: Vec<_> = numbered
             .filter_map(|(number, site)| self.sites.get(&site.key).map(|(bytes, count)| (number, *bytes, *count)))
@@ -64,12 +70,11 @@ impl Gathered {
 
 impl Alive {
     /// `has_unmatched` says whether addresses must be remembered, which costs more than everything else.
-    pub(super) fn new(usage: &Usage, at_ns: Option<i64>, has_unmatched: bool) -> Self {
-        let Peak { ts_ns, events } = usage.peak();
+    pub(super) fn new(peak: Peak, at_ns: Option<i64>, has_unmatched: bool) -> Self {
         Self {
-            peak_events: events,
-            peak: Gathered { ts_ns, ..Gathered::default() },
-            at: at_ns.map(|ts_ns| Gathered { ts_ns, ..Gathered::default() }),
+            peak_events: peak.events,
+            peak: Gathered::at(peak.ts_ns),
+            at: at_ns.map(Gathered::at),
             unmatched: Vec::new(),
             taken: HashMap::new(),
             has_unmatched,
@@ -83,13 +88,13 @@ impl Alive {
             let bytes = view.size_bytes.get(row);
             let peak_event = self.peak_events.iter().find(|(trace_id, _)| *trace_id == key.0);
             if peak_event.is_some_and(|(_, event)| id <= *event && end.is_none_or(|end| end > *event)) {
-                self.peak.add(key, bytes);
+                self.peak.add(key, bytes, 1);
             }
             if let Some(at) = &mut self.at
                 && view.ts_ns.get(row) <= at.ts_ns
                 && view.freed_ts_ns.get(row).is_none_or(|freed| freed > at.ts_ns)
             {
-                at.add(key, bytes);
+                at.add(key, bytes, 1);
             }
             if self.has_unmatched && self.taken.len() < MAX_FREES {
                 let first = self.taken.entry((key.0, view.address.get(row))).or_insert(id);
@@ -123,7 +128,7 @@ impl TableSink for Alive {
     fn wants(&self, table: Table) -> Columns {
         match table {
             Table::Allocations => Allocations::COLUMNS,
-            Table::Frees => Frees::COLUMNS,
+            Table::Frees if self.has_unmatched => Frees::COLUMNS,
             _ => Columns::NONE,
         }
     }

@@ -8,8 +8,9 @@ use traceloom_passes::{AllocationChanges, StackRows, Words};
 
 use super::{
     Lifetimes, Options, Report, Totals,
+    alive::Gathered,
     sites::{Frames, Sites},
-    usage::Usage,
+    usage::{Peak, Usage},
 };
 
 select! {
@@ -101,8 +102,8 @@ impl Collected {
             self.seen(ts_ns);
             self.totals.allocations += 1;
             self.totals.allocated_bytes = self.totals.allocated_bytes.saturating_add(bytes);
-            self.usage.add(changes, row);
             let number = self.sites.number((view.trace_id.get(row), view.stack_id.get(row)));
+            self.usage.add(changes, row, number);
             self.add_step(number, ts_ns, bytes);
             let site = self.sites.at(number);
             site.count += 1;
@@ -175,8 +176,8 @@ impl Collected {
         view.ts_ns.values().iter().for_each(|ts_ns| self.seen(*ts_ns));
     }
 
-    /// The report so far, and the usage for the second pass.
-    pub(super) fn finish(mut self, options: &Options) -> (Report, Usage) {
+    /// The report so far, the peak, and the blocks in use then if they are known without a second pass.
+    pub(super) fn finish(mut self, options: &Options) -> (Report, Peak, Option<Gathered>) {
         let (first_ns, last_ns) = self.extent.unwrap_or_default();
         (self.totals.first_ns, self.totals.last_ns) = (first_ns, last_ns);
         let quarter = |ts_ns: i64| {
@@ -192,6 +193,8 @@ impl Collected {
             // Nothing could be matched, so these frees are not unusual.
             self.totals.unknown_frees = 0;
         }
+        let peak = self.usage.peak();
+        let alive = self.alive(&peak);
         let lifetimes = self.lifetimes.iter().zip(BOUNDS_NS);
         let lifetimes =
             lifetimes.map(|((count, bytes), below_ns)| Lifetimes { below_ns, count: *count, bytes: *bytes });
@@ -204,7 +207,18 @@ impl Collected {
             sites: self.sites.finish(),
             ..Report::default()
         };
-        (report, self.usage)
+        (report, peak, alive)
+    }
+
+    fn alive(&self, peak: &Peak) -> Option<Gathered> {
+        // Only sums that fit can be subtracted again.
+        let fits = self.totals.allocated_bytes < u64::MAX;
+        let alive = self.usage.alive(peak, self.sites.len()).filter(|_| fits)?;
+        let mut gathered = Gathered::at(peak.ts_ns);
+        for (key, (bytes, count)) in self.sites.keys().zip(alive) {
+            gathered.add(key, bytes, count);
+        }
+        Some(gathered)
     }
 }
 

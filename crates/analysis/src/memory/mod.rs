@@ -1,10 +1,12 @@
 //! Memory: usage over time, allocation sites, and leaks.
 //!
-//! Two passes over the tables: the first finds the peak, the second finds the blocks that were alive then.
+//! The first pass over the tables finds the peak, and usually also the blocks that were alive then. A second pass finds
+//! them in other cases, and what else depends on the whole trace: blocks alive at a requested time, and double frees.
 
 mod alive;
 mod collect;
 mod extract;
+mod owners;
 mod report;
 mod sites;
 mod stacks;
@@ -28,7 +30,8 @@ pub struct Options {
     pub at_ns: Option<i64>,
     /// Number of points of the usage curve.
     pub points: usize,
-    /// Memory limit for sorting events, in bytes; in a longer trace, neighboring events are merged.
+    /// Memory limit for sorting events, in bytes; in a longer trace, neighboring events are merged. The sites of the
+    /// events take up to a quarter more.
     pub order_bytes: usize,
 }
 
@@ -45,16 +48,22 @@ pub fn memory(source: &dyn TableSource, filter: &Filter, options: &Options) -> R
     complete(source, filter, collected, options)
 }
 
-/// The second pass, after the first has filled `collected`.
+/// The second pass, if it is needed, after the first has filled `collected`.
 pub(crate) fn complete(
     source: &dyn TableSource,
     filter: &Filter,
     collected: Collected,
     options: &Options,
 ) -> Result<Report> {
-    let (mut report, usage) = collected.finish(options);
-    let mut alive = Alive::new(&usage, options.at_ns, report.totals.unknown_frees > 0);
-    source.pour(filter, &mut alive)?;
-    alive.finish(&mut report);
+    let (mut report, peak, at_peak) = collected.finish(options);
+    let has_unmatched = report.totals.unknown_frees > 0;
+    match at_peak {
+        Some(at_peak) if options.at_ns.is_none() && !has_unmatched => report.peak = at_peak.finish(&report),
+        _ => {
+            let mut alive = Alive::new(peak, options.at_ns, has_unmatched);
+            source.pour(filter, &mut alive)?;
+            alive.finish(&mut report);
+        }
+    }
     Ok(report)
 }

@@ -44,6 +44,16 @@ impl Sites {
         number
     }
 
+    /// Number of sites.
+    pub(super) fn len(&self) -> usize {
+        self.sites.len()
+    }
+
+    /// The stacks of the sites, by their number.
+    pub(super) fn keys(&self) -> impl Iterator<Item = StackKey> {
+        self.sites.iter().map(|site| site.key)
+    }
+
     /// The site with this number.
     pub(super) fn at(&mut self, number: usize) -> &mut Site {
         &mut self.sites[number]

@@ -4,13 +4,20 @@ use std::iter::Peekable;
 
 use traceloom_passes::{AllocationChanges, MemoryCurve, MemoryStep};
 
-use super::Curve;
+use super::{Curve, owners::Owners};
 
 /// The curves of all traces, on one axis.
 #[derive(Debug)]
 pub(super) struct Usage {
-    traces: Vec<(u64, MemoryCurve)>,
+    traces: Vec<Traced>,
     max_bytes: usize,
+}
+
+#[derive(Debug)]
+struct Traced {
+    trace_id: u64,
+    curve: MemoryCurve,
+    owners: Owners,
 }
 
 /// The moment of peak usage.
@@ -26,35 +33,67 @@ impl Usage {
         Self { traces: Vec::new(), max_bytes }
     }
 
-    /// Adds a row.
+    /// Adds a row of a site.
     #[inline]
-    pub(super) fn add(&mut self, rows: &AllocationChanges<'_>, row: usize) {
+    pub(super) fn add(&mut self, rows: &AllocationChanges<'_>, row: usize, site: usize) {
         let trace_id = rows.trace_id.get(row);
         // Traces arrive one after the other.
-        if self.traces.last().is_none_or(|(known, _)| *known != trace_id) {
-            self.traces.push((trace_id, MemoryCurve::new(self.max_bytes)));
+        if self.traces.last().is_none_or(|known| known.trace_id != trace_id) {
+            self.start(trace_id);
         }
-        if let Some((_, curve)) = self.traces.last_mut() {
-            curve.add(rows, row);
+        let Some(Traced { curve, owners, .. }) = self.traces.last_mut() else { return };
+        curve.add(rows, row);
+        if curve.is_coarse() { owners.give_up() } else { owners.add(rows, row, site) }
+    }
+
+    #[cold]
+    fn start(&mut self, trace_id: u64) {
+        let mut owners = Owners::default();
+        if self.traces.iter().any(|known| known.trace_id == trace_id) {
+            // The events of one id are in two curves, so neither has all.
+            owners.give_up();
         }
+        self.traces.push(Traced { trace_id, curve: MemoryCurve::new(self.max_bytes), owners });
     }
 
     pub(super) fn is_coarse(&self) -> bool {
-        self.traces.iter().any(|(_, curve)| curve.is_coarse())
+        self.traces.iter().any(|traced| traced.curve.is_coarse())
+    }
+
+    /// Bytes and number of the blocks in use at the peak, by the number of their site; `None` if that takes a second
+    /// pass.
+    pub(super) fn alive(&self, peak: &Peak, sites: usize) -> Option<Vec<(u64, u64)>> {
+        if self.traces.iter().any(|traced| !traced.owners.is_complete()) {
+            return None;
+        }
+        let mut alive = vec![(0_u64, 0_u64); sites];
+        for (Traced { curve, owners, .. }, (_, last)) in self.traces.iter().zip(&peak.events) {
+            let mut used_bytes = 0;
+            for step in curve.steps().take_while(|step| step.event <= *last) {
+                let (site, is_free) = owners.of(step.event)?;
+                let (bytes, count) = alive.get_mut(site)?;
+                *bytes = bytes.wrapping_add(step.used_bytes.wrapping_sub(used_bytes));
+                *count = if is_free { count.wrapping_sub(1) } else { *count + 1 };
+                used_bytes = step.used_bytes;
+            }
+        }
+        Some(alive)
     }
 
     /// The last event of the peak.
     pub(super) fn peak(&self) -> Peak {
-        let (mut most_bytes, mut last_ns, mut peak_ns, mut peak_step) = (0, 0, 0, None);
+        let (mut most_bytes, mut last_ns, mut peak_ns, mut until_peak, mut peak_event) = (0, 0, 0, 0, -1);
         for (number, step) in self.steps().enumerate() {
             last_ns = step.ts_ns.max(last_ns);
             if step.used_bytes > most_bytes {
-                (most_bytes, peak_ns, peak_step) = (step.used_bytes, last_ns, Some(number));
+                (most_bytes, peak_ns, until_peak, peak_event) = (step.used_bytes, last_ns, number + 1, step.event);
             }
         }
-        let mut events: Vec<_> = self.traces.iter().map(|(trace_id, _)| (*trace_id, -1)).collect();
-        let until_peak = self.steps().take(peak_step.map_or(0, |number| number + 1));
-        until_peak.for_each(|step| events[step.trace].1 = step.event);
+        let mut events: Vec<_> = self.traces.iter().map(|traced| (traced.trace_id, -1)).collect();
+        match &mut events[..] {
+            [(_, event)] => *event = peak_event,
+            events => self.steps().take(until_peak).for_each(|step| events[step.trace].1 = step.event),
+        }
         Peak { ts_ns: peak_ns, events }
     }
 
@@ -87,7 +126,7 @@ impl Usage {
     }
 
     fn steps(&self) -> Merged<impl Iterator<Item = MemoryStep>> {
-        let curves = self.traces.iter().map(|(_, curve)| (curve.steps().peekable(), 0));
+        let curves = self.traces.iter().map(|traced| (traced.curve.steps().peekable(), 0));
         Merged { curves: curves.collect(), used_bytes: 0 }
     }
 }
@@ -147,7 +186,7 @@ mod tests {
                     curve.give_back(*event, *ts_ns, bytes.unsigned_abs());
                 }
             }
-            usage.traces.push((trace as u64, curve));
+            usage.traces.push(Traced { trace_id: trace as u64, curve, owners: Owners::default() });
         }
         usage
     }
