@@ -89,7 +89,7 @@ spill_row! {
 /// than its outermost blocks, because a file may have a million threads.
 #[derive(Debug)]
 pub struct Nestings {
-    pub(crate) arena: Arena,
+    arena: Arena,
     numbers: HashMap<u64, u32>,
     /// The threads that are not current, by number.
     parked: Vec<Parked>,
@@ -104,13 +104,19 @@ enum Parked {
     Many(Box<Nesting>),
 }
 
+/// Max size of the blocks without a parent in memory: only the last ones are likely to get one.
+const ROOTS_BYTES: u64 = 32 << 20;
 /// More outermost blocks than this are not moved.
 const MAX_FEW: u64 = 64;
 
 impl Nestings {
     /// No threads yet.
     pub fn new(limits: &Limits) -> Self {
-        let arena = Arena::new(limits.tree_bytes);
+        Self::within(Arena::new(limits.tree_bytes.min(ROOTS_BYTES)))
+    }
+
+    /// The same in memory that is shared with others.
+    pub(crate) fn within(arena: Arena) -> Self {
         let nesting = Nesting::new(&arena);
         Self { arena, numbers: HashMap::new(), parked: Vec::new(), current: u32::MAX, nesting }
     }

@@ -23,8 +23,8 @@ pub struct TreeBuilder {
 impl TreeBuilder {
     /// Nothing yet.
     pub fn new(limits: &Limits) -> Self {
-        let nestings = Nestings::new(limits);
-        let arena = nestings.arena.clone();
+        let arena = Arena::new(limits.tree_bytes);
+        let nestings = Nestings::within(arena.clone());
         let (nodes, children_ns) = (arena.stack(), arena.stack());
         Self { arena, nodes, children_ns, nestings, sections: Vec::new(), runs: Vec::new() }
     }
