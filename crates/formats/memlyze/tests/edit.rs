@@ -33,7 +33,7 @@ fn canonical_is_stable_and_keeps_every_event() {
         assert!(once == twice && edited.loss.is_empty(), "{name}");
     }
     let unknown = edit::canonical(&source(&sample(Packing::Plain)), Vec::new(), Some("zip"), &Options::default());
-    assert!(unknown.unwrap_err().to_string().contains("1 and lz4"));
+    assert!(unknown.unwrap_err().to_string().contains("1, lz4"));
 }
 
 /// Real files and those of the upstream encoder are already canonical: nothing changes.

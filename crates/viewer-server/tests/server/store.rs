@@ -175,7 +175,7 @@ fn a_trace_is_opened_from_its_source_and_from_nowhere_else() {
     let file = planted.traces().join("host1/b7/2026-11-07/3.prof");
     fs::copy(planted.traces().join("host0/b1/2026-11-01/0.prof"), &file).expect("a copy");
     let refused = server.post(&format!("store/open?trace={other}"), &[]);
-    assert!(refused.status == 422 && refused.error().contains("has another content"), "{}", refused.error());
+    assert!(refused.status == 422 && refused.error().contains("has changed since"), "{}", refused.error());
     fs::remove_file(file).expect("it was there");
     let gone = shown(&other);
     assert!(gone.status == 422 && gone.error().contains("3.prof, which is not below"), "{}", gone.error());

@@ -54,7 +54,9 @@ async function emptyViewLeadsOn(viewer) {
 
 /// A double click on the heading of a file shows the whole file.
 async function headingZooms(viewer) {
-  const [{ first, last }] = viewer.query("select first_ts_ns as first, last_ts_ns as last from traces limit 1");
+  const [{ first, last }] = viewer.query(
+    "select first_ts_ns as first, last_ts_ns as last from traces order by path limit 1",
+  );
   await viewer.press("0");
   await viewer.page.locator('.label.group [data-what^="group"]').first().dblclick();
   await viewer.linkIs(

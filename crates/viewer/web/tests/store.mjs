@@ -113,7 +113,7 @@ async function changedSourceIsRefused(viewer, { more: { changed } }) {
   await viewer.page.getByLabel("Text in path or tags").fill(changed);
   await listed(viewer, 1);
   await rows(viewer).first().getByRole("link").click();
-  await viewer.page.locator("#panel [role=alert]").filter({ hasText: "has another content" }).waitFor();
+  await viewer.page.locator("#panel [role=alert]").filter({ hasText: "has changed since" }).waitFor();
   await viewer.excuse("POST", "api/store/open", 422);
   await viewer.page.getByLabel("Text in path or tags").fill("");
 }

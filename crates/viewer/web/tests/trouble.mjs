@@ -8,7 +8,7 @@ async function wrongTokenIsExplained(viewer, browser) {
   const { url } = viewer.asked;
   for (const address of [url.replace(/token=.*/, "token=0123456789abcdef"), url.replace(/\?.*/, "")]) {
     const other = await Viewer.open(browser, address, viewer.asked, { isEmpty: true });
-    await other.page.getByRole("alert").filter({ hasText: "open the one that traceloom printed" }).waitFor();
+    await other.page.getByRole("alert").filter({ hasText: "Open the address that traceloom printed" }).waitFor();
     assert.equal(await other.page.locator(".label").count(), 0, "nothing of the trace is shown");
     await other.excuse("GET", "api/state", 401);
     assert.deepEqual(other.complaints, []);
