@@ -308,7 +308,7 @@ mod tests {
             thread::sleep(Duration::from_millis(5));
         }
         let state = scene.read().expect("it can be read").traces[0].state.clone();
-        assert!(matches!(state, LoadState::Failed(error) if error.contains("fault")));
+        assert!(matches!(state, LoadState::Failed(error) if error.contains("bug")));
         loader.load("/no/such/file".into(), None);
         while scene.read().expect("it can be read").traces[1].state == LoadState::Loading {
             assert!(Instant::now() < end, "still loading");

@@ -60,7 +60,7 @@ pub fn changes(histories: &[Vec<Vec<f64>>], options: &Options) -> Vec<Vec<Change
         .collect()
 }
 
-/// The points with all values inside of Tukey's outer fences: three interquartile ranges beyond the quartiles of the
+/// The points with all values within Tukey's outer fences: three interquartile ranges beyond the quartiles of the
 /// history. Nothing is limited if the quartiles are equal.
 fn limited(points: &[Vec<f64>]) -> Vec<Moments> {
     let mut values = points.concat();

@@ -178,7 +178,7 @@ fn a_trace_is_opened_from_its_source_and_from_nowhere_else() {
     assert!(refused.status == 422 && refused.error().contains("has changed since"), "{}", refused.error());
     fs::remove_file(file).expect("it was there");
     let gone = shown(&other);
-    assert!(gone.status == 422 && gone.error().contains("3.prof, which is not below"), "{}", gone.error());
+    assert!(gone.status == 422 && gone.error().contains("3.prof, which is not in"), "{}", gone.error());
 
     let quarantined = column(&list(&server, json!({"state": "quarantined", "take": 1})), 0).remove(0);
     assert!(
