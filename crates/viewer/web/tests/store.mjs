@@ -118,19 +118,25 @@ async function changedSourceIsRefused(viewer, { more: { changed } }) {
   await viewer.page.getByLabel("Text in path or tags").fill("");
 }
 
+/// The line of exactly this name.
+const nameLine = (viewer, name) =>
+  viewer.page.locator(".nameline").filter({ has: viewer.page.getByText(name, { exact: true }) });
+
 /// The names that changed come first, and every figure is that of `traceloom trend`.
 async function trendIsThatOfTheVerb(viewer, [store]) {
   await viewer.panel("trend");
   await viewer.page.locator('#panel .trend[data-shown="Render"]').waitFor();
+  const found = "select count(distinct name) as names from sums where lower(name) like '%upd%'";
+  const [{ names }] = viewer.query(found, [store]);
   await viewer.page.getByLabel("Name", { exact: true }).fill("upd");
-  await viewer.page.locator('#panel .trend[data-names="1"]').waitFor();
-  await viewer.page.locator(".nameline").filter({ hasText: "Update" }).click();
+  await viewer.page.locator(`#panel .trend[data-names="${names}"]`).waitFor();
+  await nameLine(viewer, "Update").click();
   await viewer.page.locator('#panel .trend[data-shown="Update"]').waitFor();
   await viewer.page.goto(viewer.page.url());
   await viewer.page.reload();
   await viewer.page.locator('#panel .trend[data-shown="Update"]').waitFor();
   await viewer.page.getByLabel("Name", { exact: true }).fill("");
-  await viewer.page.locator(".nameline").filter({ hasText: "Render" }).click();
+  await nameLine(viewer, "Render").click();
   await viewer.page.locator('#panel .trend[data-shown="Render"]').waitFor();
   for (const metric of ["p95", "p50"]) {
     await viewer.choose(metric);
