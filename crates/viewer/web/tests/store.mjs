@@ -201,6 +201,7 @@ async function everybodyCanUseIt(browser, asked) {
     await viewer.page.locator("#panel .storelist[data-listed]").waitFor();
     for (const id of await viewer.tabs()) {
       await viewer.panel(id);
+      if (id === "trend") await viewer.page.locator("#panel .trend[data-shown]").waitFor();
       const lines = viewer.page.locator("#panel tbody tr[data-at], #panel [data-line]");
       await lines.first().waitFor();
       await lines.first().click({ position: { x: 4, y: 6 } });
