@@ -9,6 +9,8 @@ use std::{
     env, fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    sync::Mutex,
+    thread,
 };
 
 use self::{effort::Effort, engine::Target};
@@ -23,9 +25,9 @@ pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
     help: "\
 Runs all fuzz targets, or the given ones, on the same inputs every time, or on new ones for N seconds each.
 
-Needs a C++ compiler for libFuzzer; stable Rust is enough. Targets start from the files in
-fixtures/FORMAT. Without --seconds, they do a fixed number of runs from a fixed seed, as in `test`; with
-it, the runs differ and extend fuzz/corpus. A failing input is saved in fuzz/artifacts and printed as
+Needs a C++ compiler for libFuzzer; stable Rust is enough. Each processor runs one target at a time.
+Targets start from the files in fixtures/FORMAT. Without --seconds, they do a fixed number of runs from a
+fixed seed, as in `test`, in a build that is quick to make; with it, the runs differ and extend fuzz/corpus. A failing input is saved in fuzz/artifacts and printed as
 base64; when the bug is fixed, the input is moved to fixtures/FORMAT/found.",
     run: |arguments| smoke(&Plan::parse(arguments)?),
 };
@@ -63,17 +65,28 @@ impl Plan {
     }
 }
 
-/// Builds the targets and runs them one after the other.
+/// Builds the targets and runs them, one on each processor; after a failure, no other target starts.
 pub(crate) fn smoke(plan: &Plan) -> Outcome {
     let fuzz = root().join("fuzz");
     let names = chosen(&fuzz, &plan.targets)?;
     let host = host()?;
-    let programs = build(&fuzz, &host)?;
-    for name in &names {
-        let target = Target { name, program: &programs.join(name), fuzz: &fuzz };
-        engine::run(&target, plan.effort)?;
-    }
-    Ok(())
+    let programs = build(&fuzz, &host, plan.effort.profile())?;
+    let waiting = Mutex::new(names.iter());
+    let work = || {
+        while let Some(name) = waiting.lock().ok().and_then(|mut names| names.next()) {
+            let target = Target { name, program: &programs.join(name), fuzz: &fuzz };
+            if let Err(message) = engine::run(&target, plan.effort) {
+                waiting.lock().map(|mut names| names.by_ref().for_each(drop)).unwrap_or_default();
+                return Err(message);
+            }
+        }
+        Ok(())
+    };
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..processors).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().unwrap_or_else(|_| Err("a worker panicked".into())))
+    })
 }
 
 /// Each file of `fuzz_targets` is a target, so that new ones are found automatically.
@@ -111,18 +124,18 @@ const INSTRUMENTATION: &[&str] = &[
 ];
 
 /// Builds all targets; returns their folder.
-fn build(fuzz: &Path, host: &str) -> Outcome<PathBuf> {
+fn build(fuzz: &Path, host: &str, profile: &str) -> Outcome<PathBuf> {
     // Other flags trigger a rebuild, so a separate folder is used.
     let folder = match env::var_os("CARGO_TARGET_DIR") {
         Some(shared) => root().join(shared).join("fuzz"),
         None => fuzz.join("target"),
     };
     // Naming the target keeps the flags away from build scripts, which have no libFuzzer to report to.
-    let mut command = cargo(&["build", "--release", "--bins", "--target", host]);
+    let mut command = cargo(&["build", "--profile", profile, "--bins", "--target", host]);
     command.arg("--manifest-path").arg(fuzz.join("Cargo.toml")).arg("--target-dir").arg(&folder);
     command.env_remove("RUSTFLAGS").env("CARGO_ENCODED_RUSTFLAGS", INSTRUMENTATION.join("\u{1f}"));
     run_command(&mut command)?;
-    Ok(folder.join(host).join("release"))
+    Ok(folder.join(host).join(profile))
 }
 
 #[cfg(test)]

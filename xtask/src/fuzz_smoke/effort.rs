@@ -68,6 +68,14 @@ impl Effort {
         }
     }
 
+    /// The profile of the build, in the manifest of the fuzz crate.
+    pub(super) fn profile(self) -> &'static str {
+        match self {
+            Self::Fixed => "smoke",
+            Self::Seconds(_) => "release",
+        }
+    }
+
     /// Whether a target uses and extends the corpus of earlier runs.
     pub(super) fn learns(self) -> bool {
         self != Self::Fixed

@@ -35,38 +35,63 @@ const FREE_INSTRUCTIONS: u64 = 4_000_000;
 /// Set in the process that runs under valgrind.
 const WATCHED: &str = "TRACELOOM_GROWTH_IS_WATCHED";
 
+/// Set to `all` by `cargo xtask test --all`; otherwise, the instructions of only some pairs and programs are counted,
+/// because that takes minutes.
+const GROWTH: &str = "TRACELOOM_GROWTH";
+
+/// A verb and the shape it is run on.
+struct Pair<'a> {
+    shape: &'static Shape,
+    verb: &'a Verb,
+}
+
 /// Fails unless memory and instructions of every verb grow in proportion to every shape; `test` is the name of the
 /// calling test, which must be alone in its process.
 pub fn assert_linear(test: &str, verbs: &[Verb], memory: &PeakAlloc) {
+    let counted = pairs(verbs, is_counted);
     if env::var_os(WATCHED).is_some() {
-        each(SIZE_IN_VALGRIND, verbs, watched);
+        each(SIZE_IN_VALGRIND, &counted, watched);
         return;
     }
+    let all = pairs(verbs, |_| true);
     let mut answered = Vec::new();
-    let bytes = each(SIZE_IN_MEMORY, verbs, |verb, trace| {
+    let bytes = each(SIZE_IN_MEMORY, &all, |verb, trace| {
         memory.reset_peak_usage();
         let before = memory.current_usage();
         answered.push(verb(trace).is_ok());
         (memory.peak_usage() - before) as u64
     });
-    let mut wrong = too_much("bytes", &bytes, verbs, FREE_BYTES);
+    let mut wrong = too_much("bytes", &bytes, &all, FREE_BYTES);
     for (number, (verb, _)) in verbs.iter().enumerate() {
         let is_answered = answered.chunks(2).skip(number).step_by(verbs.len()).any(|both| both == [true, true]);
         wrong.extend((!is_answered).then(|| format!("{verb} refuses every shape, so that nothing is measured")));
     }
-    match instructions(test, bytes.len()) {
-        Some(counts) => wrong.extend(too_much("instructions", &counts, verbs, FREE_INSTRUCTIONS)),
+    match instructions(test, 2 * counted.len()) {
+        Some(counts) => wrong.extend(too_much("instructions", &counts, &counted, FREE_INSTRUCTIONS)),
         None => eprintln!("valgrind is not installed: instructions are not counted"),
     }
     assert!(wrong.is_empty(), "{} grow faster than their traces:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// The cost of each verb on each shape, small and large.
-fn each<T>(size: usize, verbs: &[Verb], mut cost: impl FnMut(&Ask, &Trace) -> T) -> Vec<T> {
+/// The pairs whose number is wanted. Numbers of adjacent verbs and of adjacent shapes differ by one, so that every
+/// fourth pair has all verbs and all shapes.
+fn pairs(verbs: &[Verb], is_wanted: impl Fn(usize) -> bool) -> Vec<Pair<'_>> {
+    let numbered = |at: usize, shape| verbs.iter().enumerate().map(move |(by, verb)| (at + by, Pair { shape, verb }));
+    let all = SHAPES.iter().enumerate().flat_map(|(at, shape)| numbered(at, shape));
+    all.filter(|(number, _)| is_wanted(*number)).map(|(_, pair)| pair).collect()
+}
+
+/// Whether instructions are counted in this run.
+fn is_counted(number: usize) -> bool {
+    number.is_multiple_of(4) || env::var_os(GROWTH).is_some_and(|value| value == "all")
+}
+
+/// The cost of each pair, small and large.
+fn each<T>(size: usize, pairs: &[Pair<'_>], mut cost: impl FnMut(&Ask, &Trace) -> T) -> Vec<T> {
     let mut costs = Vec::new();
-    for shape in SHAPES {
-        let traces = [size, FACTOR * size].map(|size| made(shape, size));
-        for (_, verb) in verbs {
+    for of_shape in pairs.chunk_by(|one, other| std::ptr::eq(one.shape, other.shape)) {
+        let traces = [size, FACTOR * size].map(|size| made(of_shape[0].shape, size));
+        for Pair { verb: (_, verb), .. } in of_shape {
             costs.extend(traces.each_ref().map(|trace| cost(verb, trace)));
         }
     }
@@ -77,13 +102,12 @@ fn made(shape: &Shape, size: usize) -> Trace {
     shape.trace(size).unwrap_or_else(|error| panic!("{} of {size}: {error}", shape.name))
 }
 
-fn too_much(unit: &str, costs: &[u64], verbs: &[Verb], free: u64) -> Vec<String> {
-    let names = SHAPES.iter().flat_map(|shape| verbs.iter().map(move |(verb, _)| format!("{verb} of {}", shape.name)));
+fn too_much(unit: &str, costs: &[u64], pairs: &[Pair<'_>], free: u64) -> Vec<String> {
     let mut wrong = Vec::new();
-    for (name, cost) in names.zip(costs.chunks(2)) {
+    for (Pair { shape, verb }, cost) in pairs.iter().zip(costs.chunks(2)) {
         let [small, large] = cost else { continue };
         if *large > MAX_GROWTH * small + free {
-            wrong.push(format!("{name}: {small} {unit}, then {large}"));
+            wrong.push(format!("{} of {}: {small} {unit}, then {large}", verb.0, shape.name));
         }
     }
     wrong
@@ -104,7 +128,7 @@ pub fn assert_program_is_linear(program: &str, commands: &[(&str, &[&str])]) {
         return;
     }
     let mut wrong = Vec::new();
-    for (name, arguments) in commands {
+    for (_, (name, arguments)) in commands.iter().enumerate().filter(|(number, _)| is_counted(*number)) {
         let shape = SHAPES.iter().find(|shape| shape.name == *name).expect("a known shape");
         let [small, large] = [SIZE_IN_MEMORY, FACTOR * SIZE_IN_MEMORY].map(|size| {
             let folder = env::temp_dir().join(format!("traceloom-growth-{}-{size}", std::process::id()));
