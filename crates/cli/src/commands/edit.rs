@@ -84,9 +84,17 @@ fn write(
         let read = traces.iter().map(|trace| records(trace)).sum::<Result<u64>>()?;
         let format = traces.first().map_or("", |trace| trace.format().id);
         let kept = records(&OpenOptions::new().format(format).open(output)?)?;
-        say_written(&format!("{}: {kept} of {read} records, {bytes}", display_name(output)));
+        say_written(&format!("{}: {}, {bytes}", display_name(output), of_records(kept, read)));
     }
     Ok(edited)
+}
+
+/// A dictionary adds records to a log that had none, so that more may be written than were read.
+fn of_records(kept: u64, read: u64) -> String {
+    match kept.checked_sub(read) {
+        None | Some(0) => format!("{kept} of {read} records"),
+        Some(added) => format!("{kept} records, {added} more than were read"),
+    }
 }
 
 fn records(trace: &Trace) -> Result<u64> {

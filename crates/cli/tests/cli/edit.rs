@@ -152,6 +152,7 @@ fn repair_takes_the_dictionary_of_another_log() {
     let done = traceloom(&["repair", "--dictionary", &whole, &crashed, &repaired]);
     assert_eq!(done.status.code(), Some(0), "{}", stderr(&done));
     assert!(!stderr(&done).contains("lost:"), "{}", stderr(&done));
+    assert!(stderr(&done).contains(" more than were read"), "the dictionary is new: {}", stderr(&done));
     assert_eq!(traceloom(&["check", "--strict", &repaired]).status.code(), Some(0));
     for arguments in [&["log"][..], &["log", "--compat"]] {
         let text = |path: &str| stdout(&traceloom(&[arguments, &[path]].concat()));
