@@ -15,7 +15,7 @@ export interface ChartEvents {
 
 export class TrendChart {
   readonly host = element("figure", { class: "trendchart" });
-  private readonly picture = drawn("svg", { role: "img" });
+  private readonly picture = drawn("svg", { role: "img", "aria-label": "Trend" });
   private readonly card = element("div", { class: "card", hidden: "" });
   private readonly legend = element("div", { class: "tools", role: "group", "aria-label": "Lines" });
   private trend: Trend | null = null;

@@ -23,7 +23,7 @@ class TrendPanel {
     spellcheck: "false",
   });
   private readonly counted = element("p", { class: "note", role: "status" });
-  private readonly heading = element("h2");
+  private readonly heading = element("h2", {}, "Trend");
   private readonly metrics = element("span");
   private readonly summary = element("span", { class: "note" });
   private readonly figures = element("div", { class: "scroll" });
