@@ -5,7 +5,7 @@ use traceloom_cnanolog::raw::{ArgType, SLOTS_LIBRARY};
 use crate::{
     record::{MAX_BYTES, Payload},
     stats::COUNTERS,
-    sync::{AtomicU64, Ordering},
+    sync::AtomicU64,
 };
 
 /// The conversions of a format string that an argument accepts.
@@ -31,14 +31,15 @@ pub trait Arg {
     #[doc(hidden)]
     const CLASS: Class;
 
+    /// The argument as a payload. A copy, so that it stays in registers: after a store to the ring, the compiler would
+    /// load everything behind a reference again.
     #[doc(hidden)]
-    #[inline(always)]
-    fn words(&self) -> u64 {
-        1
-    }
+    type Laid<'a>: Payload
+    where
+        Self: 'a;
 
     #[doc(hidden)]
-    fn put(&self, slots: &[AtomicU64]);
+    fn laid(&self) -> Self::Laid<'_>;
 }
 
 macro_rules! numbers {
@@ -48,12 +49,12 @@ macro_rules! numbers {
                 const TYPE: u8 = ArgType::$code.0;
                 const CLASS: Class = Class::$class;
 
+                type Laid<'a> = u64;
+
                 #[inline(always)]
-                fn put(&self, slots: &[AtomicU64]) {
+                fn laid(&self) -> u64 {
                     let $value = *self;
-                    if let Some(slot) = slots.first() {
-                        slot.store($word, Ordering::Relaxed);
-                    }
+                    $word
                 }
             }
         )*
@@ -85,9 +86,14 @@ macro_rules! pointers {
                 const TYPE: u8 = ArgType::POINTER.0;
                 const CLASS: Class = Class::Pointer;
 
+                type Laid<'a>
+                    = u64
+                where
+                    T: 'a;
+
                 #[inline(always)]
-                fn put(&self, slots: &[AtomicU64]) {
-                    Payload::put(&(self.addr() as u64), slots);
+                fn laid(&self) -> u64 {
+                    self.addr() as u64
                 }
             }
         )*
@@ -102,16 +108,15 @@ macro_rules! texts {
                 const TYPE: u8 = ArgType::STRING.0;
                 const CLASS: Class = Class::Text;
 
-                #[inline(always)]
-                fn words(&self) -> u64 {
-                    let $value = self;
-                    Payload::words(&shortened($bytes))
-                }
+                type Laid<'a>
+                    = &'a [u8]
+                where
+                    Self: 'a;
 
                 #[inline(always)]
-                fn put(&self, slots: &[AtomicU64]) {
+                fn laid(&self) -> &[u8] {
                     let $value = self;
-                    Payload::put(&cut($bytes), slots);
+                    cut($bytes)
                 }
             }
         )*
@@ -134,22 +139,11 @@ pub fn cut(bytes: &[u8]) -> &[u8] {
 #[cold]
 fn cut_cold(bytes: &[u8]) -> &[u8] {
     count_cut();
-    shorten(bytes)
+    bytes.get(..bytes.floor_boundary(MAX_BYTES)).unwrap_or_default()
 }
 
 pub(crate) fn count_cut() {
     COUNTERS.cut.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-}
-
-/// Like `cut`, without counting, to compute sizes.
-#[inline(always)]
-fn shortened(bytes: &[u8]) -> &[u8] {
-    if bytes.len() <= MAX_BYTES { bytes } else { shorten(bytes) }
-}
-
-#[cold]
-fn shorten(bytes: &[u8]) -> &[u8] {
-    bytes.get(..bytes.floor_boundary(MAX_BYTES)).unwrap_or_default()
 }
 
 trait FloorBoundary {
@@ -168,14 +162,14 @@ impl<T: Arg + ?Sized> Arg for &T {
     const TYPE: u8 = T::TYPE;
     const CLASS: Class = T::CLASS;
 
-    #[inline(always)]
-    fn words(&self) -> u64 {
-        (**self).words()
-    }
+    type Laid<'a>
+        = T::Laid<'a>
+    where
+        Self: 'a;
 
     #[inline(always)]
-    fn put(&self, slots: &[AtomicU64]) {
-        (**self).put(slots);
+    fn laid(&self) -> T::Laid<'_> {
+        (**self).laid()
     }
 }
 
@@ -185,25 +179,24 @@ pub trait Args {
     const LEN: usize;
     const TYPES: [u8; SLOTS_LIBRARY];
     const CLASSES: [Class; SLOTS_LIBRARY];
-    const TEXTS: bool;
 
-    fn words(&self) -> u64;
-    fn put(&self, slots: &[AtomicU64]);
+    /// The arguments as a payload.
+    type Laid<'a>: Payload
+    where
+        Self: 'a;
+
+    fn laid(&self) -> Self::Laid<'_>;
 }
 
 impl Args for () {
     const LEN: usize = 0;
     const TYPES: [u8; SLOTS_LIBRARY] = [0; SLOTS_LIBRARY];
     const CLASSES: [Class; SLOTS_LIBRARY] = [Class::Text; SLOTS_LIBRARY];
-    const TEXTS: bool = false;
+
+    type Laid<'a> = ();
 
     #[inline(always)]
-    fn words(&self) -> u64 {
-        0
-    }
-
-    #[inline(always)]
-    fn put(&self, _: &[AtomicU64]) {}
+    fn laid(&self) {}
 }
 
 impl<H: Arg, T: Args> Args for (H, T) {
@@ -227,11 +220,27 @@ impl<H: Arg, T: Args> Args for (H, T) {
         }
         classes
     };
-    const TEXTS: bool = matches!(H::CLASS, Class::Text) || T::TEXTS;
+
+    type Laid<'a>
+        = Laid<H::Laid<'a>, T::Laid<'a>>
+    where
+        Self: 'a;
 
     #[inline(always)]
+    fn laid(&self) -> Self::Laid<'_> {
+        Laid(self.0.laid(), self.1.laid())
+    }
+}
+
+/// The payload of an argument, then those of the others.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Laid<H, T>(H, T);
+
+impl<H: Payload, T: Payload> Payload for Laid<H, T> {
+    #[inline(always)]
     fn words(&self) -> u64 {
-        if Self::TEXTS { self.0.words() + self.1.words() } else { Self::LEN as u64 }
+        self.0.words() + self.1.words()
     }
 
     #[inline(always)]
@@ -239,21 +248,6 @@ impl<H: Arg, T: Args> Args for (H, T) {
         let Some((own, rest)) = slots.split_at_checked(self.0.words() as usize) else { return };
         self.0.put(own);
         self.1.put(rest);
-    }
-}
-
-/// Arguments as the payload of a record.
-pub(crate) struct Logged<'a, A>(pub(crate) &'a A);
-
-impl<A: Args> Payload for Logged<'_, A> {
-    #[inline(always)]
-    fn words(&self) -> u64 {
-        self.0.words()
-    }
-
-    #[inline(always)]
-    fn put(&self, slots: &[AtomicU64]) {
-        self.0.put(slots);
     }
 }
 

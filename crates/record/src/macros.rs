@@ -1,7 +1,7 @@
 //! The macros, and the functions that they call.
 
 use crate::{
-    args::{Args, Logged, check_format},
+    args::{Args, check_format},
     local::{Weight, put},
     record::Kind,
     site::{Look, Types},
@@ -19,7 +19,7 @@ pub trait Format {
 pub fn record_log<F: Format, A: Args>(site: Look, args: A) {
     const { check_format(F::TEXT, &A::CLASSES, A::LEN) };
     if let Some(id) = site.id(const { &Types::new(A::TYPES.split_at(A::LEN).0) }) {
-        put(Kind::Log, id, Weight::Log, Logged(&args));
+        put(Kind::Log, id, Weight::Log, args.laid());
     }
 }
 

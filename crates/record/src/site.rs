@@ -140,7 +140,8 @@ impl Site {
         Self { state: StaticU64::new(0), about }
     }
 
-    /// The cached state of the site, unless it is off; checked before its arguments are evaluated.
+    /// The cached state of the site, unless it is off; checked before its arguments are evaluated. Right after a
+    /// recording, it may be on until it is asked.
     #[doc(hidden)]
     #[inline(always)]
     pub fn look(&'static self) -> Option<Look> {
@@ -148,7 +149,8 @@ impl Site {
             return None;
         }
         let generation = generation();
-        if is_on(generation) { self.look_in(generation) } else { None }
+        // First and alone, because this is the whole cost if nothing is recorded.
+        if generation == 0 { None } else { self.look_in(generation) }
     }
 
     #[inline(always)]
@@ -157,29 +159,29 @@ impl Site {
         (answer != 0).then_some(Look { site: self, generation, answer })
     }
 
-    /// The id of a site without arguments, if it is on. If it is on, one comparison is enough, which is worthwhile for
-    /// spans.
+    /// The id of a site without arguments, if it is on. Two comparisons are enough, which is worthwhile for spans.
     #[inline(always)]
     pub(crate) fn id(&'static self) -> Option<SiteId> {
         if cfg!(feature = "off") {
             return None;
         }
         let generation = generation();
+        // First and alone, because this is the whole cost if nothing is recorded.
+        if generation == 0 {
+            return None;
+        }
         let answer = self.state.load(Ordering::Relaxed) ^ generation;
         if answer.wrapping_sub(1) < MAX_IDS - 1 {
             return SiteId::new(answer as u32);
         }
-        // First, because this is the whole cost if nothing is recorded.
-        if generation == 0 {
-            return None;
-        }
-        if !is_on(generation) || answer == 0 { None } else { self.ask(generation, &Types::NONE) }
+        if answer == 0 { None } else { self.ask(generation, &Types::NONE) }
     }
 
+    /// Registers the site, unless the recording has ended, which is so rare that it is checked only here.
     #[cold]
     #[inline(never)]
     fn ask(&self, generation: u64, types: &Types) -> Option<SiteId> {
-        self.ask_of(hub::current(), generation, types)
+        if is_on(generation) { self.ask_of(hub::current(), generation, types) } else { None }
     }
 
     /// Registers the site. The id is valid for the generation that was read before: a filter that has changed since has
@@ -220,10 +222,9 @@ impl Look {
     /// The id, if it is cached.
     #[inline(always)]
     fn known(self, types: &Types) -> Option<SiteId> {
-        match self.answer ^ u64::from(types.hash) << 24 {
-            id @ 1..MAX_IDS => SiteId::new(id as u32),
-            _ => None,
-        }
+        let id = self.answer ^ u64::from(types.hash) << 24;
+        // One comparison, which also excludes 0.
+        if id.wrapping_sub(1) < MAX_IDS - 1 { SiteId::new(id as u32) } else { None }
     }
 }
 
