@@ -140,8 +140,7 @@ impl Site {
         Self { state: StaticU64::new(0), about }
     }
 
-    /// The cached state of the site, unless it is off; checked before its arguments are evaluated. Right after a
-    /// recording, it may be on until it is asked.
+    /// The cached state of the site, unless it is off; checked before its arguments are evaluated.
     #[doc(hidden)]
     #[inline(always)]
     pub fn look(&'static self) -> Option<Look> {
@@ -150,7 +149,7 @@ impl Site {
         }
         let generation = generation();
         // First and alone, because this is the whole cost if nothing is recorded.
-        if generation == 0 { None } else { self.look_in(generation) }
+        if generation == 0 || !is_on(generation) { None } else { self.look_in(generation) }
     }
 
     #[inline(always)]
@@ -177,7 +176,7 @@ impl Site {
         if answer == 0 { None } else { self.ask(generation, &Types::NONE) }
     }
 
-    /// Registers the site, unless the recording has ended, which is so rare that it is checked only here.
+    /// Registers the site, unless the recording has ended, which spans check only here.
     #[cold]
     #[inline(never)]
     fn ask(&self, generation: u64, types: &Types) -> Option<SiteId> {

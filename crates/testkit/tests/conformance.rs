@@ -7,7 +7,7 @@ use traceloom_testkit::{
 };
 
 /// All prefixes up to this length are tried.
-const EVERY_PREFIX: usize = 4 << 10;
+const EVERY_PREFIX: usize = 2 << 10;
 /// Number of longer prefixes that are tried.
 const SAMPLED_PREFIXES: usize = 96;
 /// Number of single-byte changes tried per file.
