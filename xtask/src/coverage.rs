@@ -1,6 +1,6 @@
 //! `coverage`: how much of the code the tests run.
 
-use std::{collections::BTreeMap, fmt, process::Command};
+use std::{collections::BTreeMap, fmt, path::Path, process::Command};
 
 use crate::{
     Outcome, Subcommand,
@@ -62,9 +62,12 @@ fn run(arguments: &[String]) -> Outcome {
     tests.args(packages.iter().flat_map(|name| ["-p", name]));
     // Tests that count instructions run code that others run too, a hundred times slower.
     run_command(tests.args(["--", "--skip", "in_proportion_to_the_trace"]))?;
-    let mut folders = by_folder(&output_of(&mut llvm_cov(&["report", "--lcov"]))?);
+    let mut folders = by_folder(&output_of(&mut llvm_cov(&["report", "--lcov"]))?, &root());
     // The tests of a crate also run parts of crates that were not asked for.
     folders.retain(|folder, _| packages.iter().any(|package| belongs(package, folder)));
+    if folders.is_empty() {
+        return Err("the report has no lines of these crates".into());
+    }
     for (folder, lines) in &folders {
         println!("{folder:<32} {lines}");
     }
@@ -99,13 +102,13 @@ impl fmt::Display for Lines {
 }
 
 /// The sums of a report in the format of lcov, by the folder that holds `src`.
-fn by_folder(report: &str) -> BTreeMap<String, Lines> {
+fn by_folder(report: &str, root: &Path) -> BTreeMap<String, Lines> {
     let mut folders = BTreeMap::<String, Lines>::new();
     let mut folder = None;
     for line in report.lines() {
         let number = |text: &str| text.parse::<u64>().unwrap_or(0);
         match line.split_once(':') {
-            Some(("SF", path)) => folder = folder_of(path),
+            Some(("SF", path)) => folder = folder_of(path, root),
             Some((key @ ("LF" | "LH"), count)) => {
                 let Some(folder) = &folder else { continue };
                 let lines = folders.entry(folder.clone()).or_default();
@@ -118,9 +121,10 @@ fn by_folder(report: &str) -> BTreeMap<String, Lines> {
     folders
 }
 
-/// The folder of the crate; nothing for tests and their helpers, which run by nature.
-fn folder_of(path: &str) -> Option<String> {
-    let (_, below) = path.rsplit_once("/crates/")?;
+/// The folder of the crate; nothing for tests and their helpers, which run by nature, and for another checkout, whose
+/// programs may be left in the target folder.
+fn folder_of(path: &str, root: &Path) -> Option<String> {
+    let below = Path::new(path).strip_prefix(root.join("crates")).ok()?.to_str()?;
     let (folder, _) = below.split_once("/src/")?;
     (folder != "testkit").then(|| folder.to_owned())
 }
@@ -135,8 +139,9 @@ mod tests {
                       SF:/a/crates/core/src/two.rs\nLF:5\nLH:0\nend_of_record\n\
                       SF:/a/crates/formats/wtf/src/lib.rs\nLF:2\nLH:2\nend_of_record\n\
                       SF:/a/crates/testkit/src/lib.rs\nLF:7\nLH:7\nend_of_record\n\
+                      SF:/b/crates/core/src/one.rs\nLF:7\nLH:0\nend_of_record\n\
                       SF:/a/crates/core/tests/all.rs\nLF:7\nLH:7\nend_of_record\n";
-        let folders = by_folder(report);
+        let folders = by_folder(report, Path::new("/a"));
         let expected = [("core", Lines { all: 15, run: 9 }), ("formats/wtf", Lines { all: 2, run: 2 })];
         assert_eq!(folders, expected.map(|(folder, lines)| (folder.to_owned(), lines)).into());
         assert_eq!(folders["core"].to_string(), " 60.0 % of 15 lines");
