@@ -27,8 +27,9 @@ Runs all fuzz targets, or the given ones, on the same inputs every time, or on n
 
 Needs a C++ compiler for libFuzzer; stable Rust is enough. Each processor runs one target at a time.
 Targets start from the files in fixtures/FORMAT. Without --seconds, they do a fixed number of runs from a
-fixed seed, as in `test`, in a build that is quick to make; with it, the runs differ and extend fuzz/corpus. A failing input is saved in fuzz/artifacts and printed as
-base64; when the bug is fixed, the input is moved to fixtures/FORMAT/found.",
+fixed seed, as in `test`, in a build that is quick to make; with it, the runs differ and extend
+fuzz/corpus. A failing input is saved in fuzz/artifacts and printed as base64; when the bug is fixed, the
+input is moved to fixtures/FORMAT/found.",
     run: |arguments| smoke(&Plan::parse(arguments)?),
 };
 
