@@ -73,9 +73,13 @@ fn lists_have_twenty_rows() {
 fn long_work_shows_its_progress() {
     let folder = demo();
     let (large, out) = (folder.path("large.prof"), folder.path("out.json"));
-    write_threads(large.as_ref(), 40, 10_000);
-    let shown = on_terminal(&folder, &["convert", "--to", "chrome", &large, &out], &[]);
-    assert!(shown.contains("large.prof") && shown.contains("iB/s"), "{shown}");
+    // How much work is long depends on the machine.
+    let shown = [40, 160, 640].into_iter().any(|threads| {
+        write_threads(large.as_ref(), threads, 10_000);
+        let screen = on_terminal(&folder, &["convert", "--to", "chrome", &large, &out], &[]);
+        screen.contains("large.prof") && screen.contains("iB/s")
+    });
+    assert!(shown, "no progress was shown, however large the trace");
     let quiet = on_terminal(&folder, &["convert", "--quiet", "--to", "chrome", &large, &out], &[]);
     assert_eq!(quiet, "");
     let short = on_terminal(&folder, &["stats", &folder.path("demo/game.prof")], &[]);
