@@ -26,7 +26,7 @@ const WINDOWS: u32 = 1_000;
 const PIXELS: u32 = 2 * 1_280;
 
 /// Max size of an answer.
-const MOST_BYTES: u64 = 256 << 20;
+const MAX_BYTES: u64 = 256 << 20;
 
 pub(crate) fn run() -> Result<bool> {
     let (file, source) = easyprofiler::generated(RECORDS)?;
@@ -105,7 +105,7 @@ impl Client {
         let head = format!("GET /api/{question} HTTP/1.0\r\nhost: {address}\r\nx-traceloom-token: {token}\r\n\r\n");
         stream.write_all(head.as_bytes())?;
         let mut answer = Vec::new();
-        io::copy(&mut stream.take(MOST_BYTES), &mut answer)?;
+        io::copy(&mut stream.take(MAX_BYTES), &mut answer)?;
         let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").map_or(0, |end| end + 4);
         if answer.starts_with(b"HTTP/1.0 200") || answer.starts_with(b"HTTP/1.1 200") {
             Ok(answer.split_off(end))

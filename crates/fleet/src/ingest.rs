@@ -18,7 +18,7 @@ use crate::{
     batches::TraceTables,
     commit, compact,
     files::{self, Found},
-    read::{Claim, Known, Reader, Taken},
+    read::{Claim, Reader, StoreContents, Taken},
     template::check_column,
 };
 
@@ -150,8 +150,8 @@ fn manifest_for(writing: &Writing, manifest: Option<Manifest>, options: &Options
 }
 
 /// The contents of a store, read from its tables.
-fn known(store: &Path, manifest: &Manifest) -> Result<Known> {
-    let mut known = Known::default();
+fn known(store: &Path, manifest: &Manifest) -> Result<StoreContents> {
+    let mut known = StoreContents::default();
     for table in [FleetTable::Ingested, FleetTable::Quarantine] {
         for file in manifest.files(table) {
             let path = store.join(&file.file);

@@ -64,7 +64,7 @@ pub(crate) enum Claim {
 
 /// Contents and ids that are in the store.
 #[derive(Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct StoreContents {
     pub(crate) hashes: HashSet<String>,
     pub(crate) ids: HashSet<u64>,
 }
@@ -75,7 +75,7 @@ pub(crate) struct Reader<'r> {
     /// Folder for tables that are too large for memory.
     pub(crate) runs: &'r Path,
     pub(crate) memory_bytes: usize,
-    pub(crate) known: &'r RwLock<Known>,
+    pub(crate) known: &'r RwLock<StoreContents>,
 }
 
 impl Reader<'_> {

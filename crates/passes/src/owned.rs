@@ -54,7 +54,7 @@ impl fmt::Display for Owner {
 spill_row! {
     /// Where the bytes of one row are.
     #[derive(Debug, Eq, PartialEq)]
-    struct Place {
+    struct RowBytes {
         owner: Owner,
         offset: u64,
         len: u64,
@@ -64,9 +64,9 @@ spill_row! {
 /// Collects records as they arrive.
 #[derive(Debug)]
 pub struct OwnedSorter {
-    places: Sorter<Place>,
+    places: Sorter<RowBytes>,
     /// The row whose records are arriving now.
-    current: Option<Place>,
+    current: Option<RowBytes>,
     values: Store,
     limit_bytes: u64,
 }
@@ -87,7 +87,7 @@ impl OwnedSorter {
         match &mut self.current {
             Some(place) if place.owner == owner && place.len < MAX_TOGETHER => place.len += len,
             current => {
-                if let Some(done) = current.replace(Place { owner, offset, len }) {
+                if let Some(done) = current.replace(RowBytes { owner, offset, len }) {
                     self.places.push(done)?;
                 }
             }
@@ -143,7 +143,7 @@ pub struct Owned {
     /// Which tables own records.
     owners: [bool; Table::ALL.len()],
     block_number: usize,
-    block: Vec<Place>,
+    block: Vec<RowBytes>,
     /// The index in the block after the last entry found: rows are looked up nearly in order.
     next: usize,
     values: Store,
@@ -191,14 +191,14 @@ impl Owned {
 
     /// The entry of an owner, if it is the next one and the only one.
     #[inline]
-    fn likely(&mut self, owner: Owner) -> Option<Place> {
+    fn likely(&mut self, owner: Owner) -> Option<RowBytes> {
         let place = *self.block.get(self.next).filter(|place| place.owner == owner)?;
         self.block.get(self.next + 1).filter(|after| after.owner != owner)?;
         self.next += 1;
         Some(place)
     }
 
-    fn visit_place(&mut self, place: Place, visit: &mut impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    fn visit_place(&mut self, place: RowBytes, visit: &mut impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         self.record.resize(place.len as usize, 0);
         self.values.read(place.offset, &mut self.record)?;
         visit(&self.record)
@@ -211,12 +211,12 @@ impl Owned {
         }
         let begin = number as u64 * BLOCK;
         let len = self.entries.saturating_sub(begin).min(BLOCK);
-        let mut bytes = vec![0; len as usize * Place::BYTES];
-        self.index.read(begin * Place::BYTES as u64, &mut bytes)?;
+        let mut bytes = vec![0; len as usize * RowBytes::BYTES];
+        self.index.read(begin * RowBytes::BYTES as u64, &mut bytes)?;
         let mut cursor = Cursor::new(&bytes, 0, ByteOrder::Little);
         self.block.clear();
         while !cursor.is_empty() {
-            self.block.push(Place::take(&mut cursor)?);
+            self.block.push(RowBytes::take(&mut cursor)?);
         }
         self.block_number = number;
         Ok(())

@@ -318,13 +318,13 @@ fn make_room<T>(samples: &mut Vec<T>, budget: &mut Budget) -> bool {
 
 /// The position of a quantile among sorted samples: at a sample, or between it and the next one.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct Rank {
     rank: usize,
     /// Fraction of the distance to the next sample.
     part: f64,
 }
 
-impl Place {
+impl Rank {
     fn of(share: f64, count: usize) -> Self {
         let last = count.saturating_sub(1);
         let exact = share.clamp(0.0, 1.0) * last as f64;
@@ -342,7 +342,7 @@ pub fn quantile(samples: &mut [f64], share: f64) -> Option<f64> {
     if samples.is_empty() {
         return None;
     }
-    let place = Place::of(share, samples.len());
+    let place = Rank::of(share, samples.len());
     let (_, low, above) = samples.select_nth_unstable_by(place.rank, f64::total_cmp);
     let low = *low;
     Some(place.between(low, || above.iter().copied().min_by(f64::total_cmp).unwrap_or(low)))
@@ -353,7 +353,7 @@ const FEW: usize = 4096;
 
 fn select<T: Sample, const N: usize>(samples: &[T], scale: Scale, shares: [f64; N]) -> (Sums, Option<[f64; N]>) {
     let Some(last) = samples.len().checked_sub(1) else { return (Sums::default(), None) };
-    let places = shares.map(|share| Place::of(share, samples.len()));
+    let places = shares.map(|share| Rank::of(share, samples.len()));
     let (sums, mut ranked) = match samples.len() {
         ..=FEW => (Sums::of(samples), Ranked { members: samples.to_vec(), skipped: Vec::new() }),
         _ => Ranked::of(samples, places.iter().flat_map(|place| [place.rank, (place.rank + 1).min(last)])),
@@ -428,7 +428,7 @@ fn from_counts<const N: usize>(counts: &HashMap<u32, u64>, scale: Scale, shares:
     sorted.sort_unstable();
     let total: u64 = sorted.iter().map(|(_, count)| count).sum();
     shares.map(|share| {
-        let rank = Place::of(share, total as usize).rank;
+        let rank = Rank::of(share, total as usize).rank;
         let mut seen = 0;
         let at = sorted.iter().find(|(_, count)| {
             seen += count;

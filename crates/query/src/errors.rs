@@ -30,14 +30,14 @@ pub struct Problem {
     /// The message.
     pub message: String,
     /// The place in the query, if known.
-    pub place: Option<Place>,
+    pub place: Option<SqlRange>,
     /// Suggestions.
     pub help: Vec<String>,
 }
 
 /// A range within one line of a query; counted from 1, with an exclusive end.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Place {
+pub struct SqlRange {
     /// The line.
     pub line: usize,
     /// The first character.
@@ -75,7 +75,7 @@ impl From<Failure> for Error {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
-        if let Some(Place { line, column, end_column }) = self.place
+        if let Some(SqlRange { line, column, end_column }) = self.place
             && let Some(text) = self.sql.lines().nth(line.wrapping_sub(1))
         {
             let number = line.to_string();
@@ -88,7 +88,7 @@ impl fmt::Display for Problem {
 }
 
 /// Names that a query may use.
-pub(crate) struct Known {
+pub(crate) struct KnownNames {
     pub(crate) tables: Vec<String>,
     pub(crate) functions: Vec<String>,
     /// The memory limit.
@@ -96,7 +96,7 @@ pub(crate) struct Known {
 }
 
 /// Explains an error of the engine.
-pub(crate) fn explain(sql: &str, error: DataFusionError, known: &Known) -> Failure {
+pub(crate) fn explain(sql: &str, error: DataFusionError, known: &KnownNames) -> Failure {
     match trace_error(error) {
         Ok(error) => Failure::Trace(error),
         Err(error) => Failure::Query(Box::new(Explanation::of(sql, &error).finish(&error, known))),
@@ -207,7 +207,7 @@ fn unescaped(quoted: &str) -> String {
 struct Explanation<'q> {
     sql: &'q str,
     message: String,
-    place: Option<Place>,
+    place: Option<SqlRange>,
     help: Vec<String>,
 }
 
@@ -232,7 +232,7 @@ impl<'q> Explanation<'q> {
         Self { sql, message, place: diagnostic.span.and_then(place), help }
     }
 
-    fn finish(mut self, error: &DataFusionError, known: &Known) -> Problem {
+    fn finish(mut self, error: &DataFusionError, known: &KnownNames) -> Problem {
         if let DataFusionError::SchemaError(schema, _) = error.find_root()
             && let SchemaError::FieldNotFound { field, valid_fields } = schema.as_ref()
         {
@@ -275,7 +275,7 @@ impl<'q> Explanation<'q> {
     }
 
     /// Rewrites messages of the engine in terms of this program.
-    fn reword(&mut self, error: &DataFusionError, known: &Known) {
+    fn reword(&mut self, error: &DataFusionError, known: &KnownNames) {
         let message = std::mem::take(&mut self.message);
         if let Some(call) = between(&message, "name and argument types '", "'. You might") {
             let name = call.split('(').next().unwrap_or_default();
@@ -336,15 +336,15 @@ fn types(text: &str) -> String {
     WORDS.iter().fold(text.to_owned(), |text, (theirs, ours)| text.replace(theirs, ours))
 }
 
-fn place(span: Span) -> Option<Place> {
+fn place(span: Span) -> Option<SqlRange> {
     let line = usize::try_from(span.start.line).ok().filter(|line| *line > 0)?;
     let column = usize::try_from(span.start.column).ok().filter(|column| *column > 0)?;
     let end = usize::try_from(span.end.column).ok().filter(|_| span.end.line == span.start.line);
-    Some(Place { line, column, end_column: end.unwrap_or(column + 1).max(column + 1) })
+    Some(SqlRange { line, column, end_column: end.unwrap_or(column + 1).max(column + 1) })
 }
 
 /// The first word of a query that is this name.
-fn word(sql: &str, name: &str) -> Option<Place> {
+fn word(sql: &str, name: &str) -> Option<SqlRange> {
     let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize_with_location().ok()?;
     tokens.iter().find_map(|token| match &token.token {
         Token::Word(word) if word.value.eq_ignore_ascii_case(name) => place(Span::try_from_sqlparser_span(token.span)?),
@@ -353,12 +353,12 @@ fn word(sql: &str, name: &str) -> Option<Place> {
 }
 
 /// The parser only writes the place into the text.
-fn written_place(message: &str) -> Option<Place> {
+fn written_place(message: &str) -> Option<SqlRange> {
     let (_, rest) = message.rsplit_once("at Line: ")?;
     let (line, rest) = rest.split_once(", Column: ")?;
     let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
     let column = rest.get(..digits)?.parse().ok()?;
-    Some(Place { line: line.parse().ok()?, column, end_column: column + 1 })
+    Some(SqlRange { line: line.parse().ok()?, column, end_column: column + 1 })
 }
 
 /// The text between two others; to the end if the second is empty.
@@ -386,7 +386,7 @@ mod tests {
 
     #[test]
     fn the_place_is_marked() {
-        let place = Some(Place { line: 2, column: 6, end_column: 10 });
+        let place = Some(SqlRange { line: 2, column: 6, end_column: 10 });
         let problem =
             Problem { sql: "select 1\nfrom span".into(), message: "no".into(), place, help: vec!["so".into()] };
         assert_eq!(problem.to_string(), "no\n  |\n2 | from span\n  |      ^^^^\nhelp: so");
@@ -395,7 +395,7 @@ mod tests {
     #[test]
     fn a_full_disk_is_named() {
         let full = DataFusionError::IoError(std::io::Error::from_raw_os_error(28));
-        let known = Known { tables: Vec::new(), functions: Vec::new(), memory_bytes: 0 };
+        let known = KnownNames { tables: Vec::new(), functions: Vec::new(), memory_bytes: 0 };
         let failure = explain("select 1", full.context("spilling"), &known).to_string();
         assert!(failure.starts_with("no space left for temporary files in"), "{failure}");
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use traceloom_core::{Error, Result};
 
-use crate::{fleet::Fleet, location::Place, store::Store};
+use crate::{fleet::Fleet, location::Location, store::Store};
 
 /// One input.
 #[derive(Debug)]
@@ -27,8 +27,8 @@ pub enum Input {
 pub fn resolve(paths: &[PathBuf]) -> Result<Vec<Input>> {
     let mut inputs = Vec::new();
     for path in paths {
-        match Place::of(path)? {
-            Place::Local(path) => match path.to_str() {
+        match Location::of(path)? {
+            Location::Local(path) => match path.to_str() {
                 Some(pattern) if pattern.contains(['*', '?', '[']) && !path.exists() => {
                     inputs.extend(matching(pattern)?);
                 }
@@ -36,9 +36,9 @@ pub fn resolve(paths: &[PathBuf]) -> Result<Vec<Input>> {
                 _ => inputs.push(Input::Trace { path, is_named: true }),
             },
             #[cfg(feature = "remote")]
-            Place::Remote(url) => inputs.extend(at_url(path, &url)?),
+            Location::Remote(url) => inputs.extend(at_url(path, &url)?),
             #[cfg(not(feature = "remote"))]
-            Place::Remote(_) => inputs.push(Input::Trace { path: path.clone(), is_named: true }),
+            Location::Remote(_) => inputs.push(Input::Trace { path: path.clone(), is_named: true }),
         }
     }
     Ok(inputs)

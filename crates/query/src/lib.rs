@@ -48,7 +48,7 @@ pub use crate::session::Engine;
 pub use crate::{
     align::Alignment,
     answer::{Answer, Stop},
-    errors::{Failure, Place, Problem},
+    errors::{Failure, Problem, SqlRange},
     inputs::{Input, resolve},
     location::trace,
     objects::object_stores,

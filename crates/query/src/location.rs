@@ -36,12 +36,12 @@ fn file_url(path: &str) -> String {
 }
 
 /// A readable location.
-pub(crate) enum Place {
+pub(crate) enum Location {
     Local(PathBuf),
     Remote(Url),
 }
 
-impl Place {
+impl Location {
     pub(crate) fn of(path: &Path) -> Result<Self> {
         let Some(text) = path.to_str().filter(|_| is_url(path)) else { return Ok(Self::Local(path.to_owned())) };
         let wrong = || Error::usage("invalid URL").in_file(path);
@@ -63,20 +63,20 @@ impl Place {
 
 /// The bytes of a file, at a path or a URL.
 pub(crate) fn source(path: &Path, limits: &Limits) -> Result<Source> {
-    Place::of(path)?.open(limits)
+    Location::of(path)?.open(limits)
 }
 
 /// Opens a trace at a path or a URL with its companion file, and detects its format, unless `from` is given.
 pub fn trace(path: &Path, from: Option<&str>, options: &Options) -> Result<Trace> {
-    let place = Place::of(path)?;
+    let place = Location::of(path)?;
     let source = place.open(&options.read.limits)?;
     let name = match &place {
-        Place::Local(local) => local.clone(),
-        Place::Remote(url) => PathBuf::from(&url[..url::Position::AfterPath]),
+        Location::Local(local) => local.clone(),
+        Location::Remote(url) => PathBuf::from(&url[..url::Position::AfterPath]),
     };
     let mut trace = Trace::new(&name, source, from, options).map_err(|error| error.in_file(path))?;
     // A signature in a URL is valid for one object.
-    let remote = if let Place::Remote(url) = &place { Some(url).filter(|url| url.query().is_none()) } else { None };
+    let remote = if let Location::Remote(url) = &place { Some(url).filter(|url| url.query().is_none()) } else { None };
     if let (Some(url), Some(suffix)) = (remote, trace.opened.format.companion()) {
         let mut url = url.clone();
         url.set_path(&format!("{}{suffix}", url.path()));
@@ -90,17 +90,17 @@ pub fn trace(path: &Path, from: Option<&str>, options: &Options) -> Result<Trace
 
 /// Length of a file.
 pub(crate) fn length(path: &Path) -> Result<u64> {
-    match Place::of(path)? {
-        Place::Local(local) => Ok(fs::metadata(local).map_err(|error| Error::from(error).in_file(path))?.len()),
-        place @ Place::Remote(_) => place.open(&Limits::default())?.len(),
+    match Location::of(path)? {
+        Location::Local(local) => Ok(fs::metadata(local).map_err(|error| Error::from(error).in_file(path))?.len()),
+        place @ Location::Remote(_) => place.open(&Limits::default())?.len(),
     }
 }
 
 /// Whether a file exists.
 pub(crate) fn is_file(path: &Path) -> Result<bool> {
-    match Place::of(path)? {
-        Place::Local(local) => Ok(local.is_file()),
-        Place::Remote(url) => Ok(remote::find(&url)?.is_some()),
+    match Location::of(path)? {
+        Location::Local(local) => Ok(local.is_file()),
+        Location::Remote(url) => Ok(remote::find(&url)?.is_some()),
     }
 }
 
@@ -130,7 +130,7 @@ mod tests {
     fn a_path_is_not_a_pattern() {
         assert_eq!(file_url("/a b/*.x"), "file:///a%20b/%2A.x");
         assert!(
-            matches!(Place::of(Path::new("file:///a%20b/%2A.x")), Ok(Place::Local(path)) if path == Path::new("/a b/*.x"))
+            matches!(Location::of(Path::new("file:///a%20b/%2A.x")), Ok(Location::Local(path)) if path == Path::new("/a b/*.x"))
         );
     }
 

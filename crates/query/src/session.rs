@@ -29,7 +29,7 @@ use traceloom_passes::{Placement, Shifted};
 use crate::{
     Answer, Failure,
     align::{Alignment, alignments},
-    errors::{Known, explain, parquet_error},
+    errors::{KnownNames, explain, parquet_error},
     fleet::{self, Fleet},
     functions,
     grouping::{GroupByIndex, GroupByNumber},
@@ -115,16 +115,15 @@ impl fmt::Debug for Engine {
 
 impl Default for Options {
     fn default() -> Self {
-        let (from, threads, offsets, watch, told, failed) = Default::default();
         Self {
-            from,
+            from: None,
             memory_bytes: 1 << 30,
-            threads,
-            offsets,
+            threads: None,
+            offsets: Vec::new(),
             is_aligned: true,
-            watch,
-            told,
-            failed,
+            watch: None,
+            told: None,
+            failed: None,
             #[cfg(feature = "codec")]
             engine: None,
         }
@@ -369,7 +368,7 @@ impl Session {
             return Failure::Trace(error);
         }
         let tables = self.relations().into_iter().map(|relation| relation.name).collect();
-        explain(sql, error, &Known { tables, functions: self.functions(), memory_bytes: self.memory_bytes })
+        explain(sql, error, &KnownNames { tables, functions: self.functions(), memory_bytes: self.memory_bytes })
     }
 }
 

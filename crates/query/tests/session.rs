@@ -14,7 +14,7 @@ use std::{
 
 use traceloom_core::{ReadAt, Source};
 use traceloom_mapping::{Options as Reading, Trace};
-use traceloom_query::{Failure, Offset, Options, Place, Problem, Session, Stop, store};
+use traceloom_query::{Failure, Offset, Options, Problem, Session, SqlRange, Stop, store};
 
 fn sample(frames: u64) -> Vec<u8> {
     traceloom_easyprofiler::sample::write(Vec::new(), frames).expect("memory takes it")
@@ -205,7 +205,7 @@ fn problem(session: &Session, sql: &str) -> Problem {
 #[test]
 fn mistakes_are_marked_and_mended() {
     let session = session_of(vec![trace("a.prof", Source::bytes(sample(1)))], &Options::default());
-    let place = |line, column, end_column| Some(Place { line, column, end_column });
+    let place = |line, column, end_column| Some(SqlRange { line, column, end_column });
     let cases = [
         ("select nmae from spans", place(1, 8, 12), "no column 'nmae'", "`name`"),
         ("select name\nfrom span", place(2, 6, 10), "no table 'span'", "`spans`"),

@@ -22,7 +22,7 @@ use crate::{
 
 /// The cached state of a site.
 #[derive(Clone, Copy)]
-struct Known {
+struct CachedSite {
     /// A hash of everything that distinguishes sites.
     hash: u64,
     /// The generation in which the site was looked up.
@@ -31,7 +31,7 @@ struct Known {
     id: Option<SiteId>,
 }
 
-static SITES: RwLock<BTreeMap<u64, Known>> = RwLock::new(BTreeMap::new());
+static SITES: RwLock<BTreeMap<u64, CachedSite>> = RwLock::new(BTreeMap::new());
 
 /// The state of a site as cached by a thread.
 #[derive(Clone, Copy)]
@@ -91,14 +91,14 @@ pub(crate) fn ask(hash: u64, new: &NewSite<'_>) -> Option<SiteId> {
     let found = SITES.read().unwrap_or_else(PoisonError::into_inner).get(&hash).copied();
     let known = match found {
         Some(known) if known.generation == generation => known,
-        _ => register(Known { hash, generation, id: None }, new),
+        _ => register(CachedSite { hash, generation, id: None }, new),
     };
     let state = generation | known.id.map_or(0, |id| u64::from(id.get()));
     LAST.with(|last| last[(hash >> 56) as usize].set(Last { hash, state }));
     known.id
 }
 
-fn register(mut known: Known, new: &NewSite<'_>) -> Known {
+fn register(mut known: CachedSite, new: &NewSite<'_>) -> CachedSite {
     let mut sites = SITES.write().unwrap_or_else(PoisonError::into_inner);
     let mut registry = lock(&hub::current().registry);
     if registry.filter.allows(new.level, new.place.module) {

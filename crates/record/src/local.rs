@@ -60,7 +60,7 @@ thread_local! {
         has_ended: Cell::new(false),
     } };
     /// The thread's entry in the hub; returns the ring when the thread ends.
-    static PLACE: RefCell<Place> = const { RefCell::new(Place(None)) };
+    static PLACE: RefCell<EndGuard> = const { RefCell::new(EndGuard(None)) };
     /// The name of the thread, which may be set before it has a ring.
     static NAME: RefCell<String> = const { RefCell::new(String::new()) };
 }
@@ -73,9 +73,9 @@ struct Local {
     has_ended: Cell<bool>,
 }
 
-struct Place(Option<Arc<ThreadInfo>>);
+struct EndGuard(Option<Arc<ThreadInfo>>);
 
-impl Drop for Place {
+impl Drop for EndGuard {
     fn drop(&mut self) {
         LOCAL.with(|local| local.has_ended.set(true));
         set_ring(None);

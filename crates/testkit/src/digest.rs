@@ -8,14 +8,14 @@ use traceloom_core::{Describe, FieldValue, Fields, Finding, Located, RecordOf, R
 #[derive(Debug, Eq, PartialEq)]
 pub struct Digest {
     /// The header, then the records in the order in which they were read.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<RecordDigest>,
     /// What was found.
     pub findings: Vec<Finding>,
 }
 
 /// One record.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Entry {
+pub struct RecordDigest {
     /// Offset of its first byte.
     pub offset: u64,
     /// Its length.
@@ -30,19 +30,20 @@ impl Digest {
     /// Walks a reader to its end.
     pub fn of<R: Records>(mut reader: R) -> Result<Self> {
         let header = reader.header();
-        let mut entries = vec![Entry { offset: 0, len: 0, kind: header.kind(), fields: hash(header) }];
+        let mut entries = vec![RecordDigest { offset: 0, len: 0, kind: header.kind(), fields: hash(header) }];
         let mut run = FieldHash::default();
         each(&mut reader, |located| {
             let Located { offset, len, record } = located;
             let kind = record.kind();
             // How a run of unexplained bytes is split into records depends on the window.
             let is_unexplained = matches!(kind, "payload" | "residue");
-            let joins = |last: &&mut Entry| is_unexplained && last.kind == kind && last.offset + last.len == offset;
+            let joins =
+                |last: &&mut RecordDigest| is_unexplained && last.kind == kind && last.offset + last.len == offset;
             if let Some(last) = entries.last_mut().filter(joins) {
                 last.len += len;
             } else {
                 run = FieldHash::default();
-                entries.push(Entry { offset, len, kind, fields: 0 });
+                entries.push(RecordDigest { offset, len, kind, fields: 0 });
             }
             record.describe(&mut run);
             entries.last_mut().expect("the header is there").fields = run.value();

@@ -29,7 +29,7 @@ pub use crate::{
     compare::differences,
     conformance::{Report, Score, conformance},
     corpus::{Case, cases, default_roots, each_case, files, fixture, fixtures, strays},
-    digest::{Digest, Entry, FieldHash},
+    digest::{Digest, FieldHash, RecordDigest},
     noise::Noise,
     original_wtf::OriginalWtf,
     preload::preload_library,

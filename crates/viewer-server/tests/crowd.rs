@@ -13,7 +13,7 @@ use std::{
 use traceloom_viewer_server::{Options, start};
 
 /// Threads of the server: for requests, and for long work.
-const MOST_THREADS: usize = 5;
+const MAX_THREADS: usize = 5;
 
 #[test]
 fn many_questions_share_a_few_threads() {
@@ -39,7 +39,7 @@ fn many_questions_share_a_few_threads() {
         asking.into_iter().for_each(|client| client.join().expect("it is answered"));
     });
     let threads = server_threads();
-    assert!(threads <= MOST_THREADS, "{threads} threads");
+    assert!(threads <= MAX_THREADS, "{threads} threads");
     assert!(threads > 2, "the questions were worked on by threads of their own");
 }
 

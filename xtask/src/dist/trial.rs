@@ -15,7 +15,7 @@ use crate::{
 
 /// Unpacks the archive, runs the program, and links a C program against the libraries.
 pub(super) fn archive(release: &Release, archive: &Path, base: Option<&Path>) -> Outcome {
-    let place = Place::new(release, base)?;
+    let place = TrialRoot::new(release, base)?;
     let prefix = place.make("opt")?;
     run(Command::new("tar").args(["-xzf"]).arg(archive).arg("-C").arg(&prefix).arg("--strip-components=1"))?;
     place.demo(&format!("opt/bin/{PROGRAM}"))?;
@@ -28,7 +28,7 @@ pub(super) fn archive(release: &Release, archive: &Path, base: Option<&Path>) ->
 
 /// Installs the package and runs the program.
 pub(super) fn deb(release: &Release, package: &Path, base: Option<&Path>) -> Outcome {
-    let place = Place::new(release, base)?;
+    let place = TrialRoot::new(release, base)?;
     if base.is_some() {
         files::copy(package, &place.root.join("package.deb"))?;
         run(place.command("usr/bin/dpkg").env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").args(["-i", "/package.deb"]))?;
@@ -65,11 +65,11 @@ const INSTALLED: &[&str] = &[
 ];
 
 /// A folder that is used as a root file system.
-struct Place {
+struct TrialRoot {
     root: PathBuf,
 }
 
-impl Place {
+impl TrialRoot {
     fn new(release: &Release, base: Option<&Path>) -> Outcome<Self> {
         let place = Self { root: release.folder.join("trial") };
         files::remove_folder(&place.root)?;

@@ -7,7 +7,7 @@ use traceloom_passes::{Parent, StackTree};
 
 use super::{
     Tree,
-    look::{Entry, Group, Shown, Way},
+    look::{Group, Shown, Way, Weighted},
     tree::Weight,
 };
 
@@ -77,12 +77,12 @@ impl Graph {
     }
 
     /// The frames at the root of a view.
-    pub(super) fn starts(&self, way: Way) -> Vec<Entry> {
+    pub(super) fn starts(&self, way: Way) -> Vec<Weighted> {
         match way {
             Way::Callees => self.stacks.outermost().map(|root| self.entry(root)).collect(),
             Way::Callers => {
                 let entries = (0..self.stacks.nodes().len() as u32).map(|number| self.entry(number));
-                entries.filter(|entry| entry.own > 0).map(|entry| Entry { total: entry.own, ..entry }).collect()
+                entries.filter(|entry| entry.own > 0).map(|entry| Weighted { total: entry.own, ..entry }).collect()
             }
         }
     }
@@ -98,9 +98,9 @@ impl Graph {
         }
     }
 
-    pub(super) fn entry(&self, number: u32) -> Entry {
+    pub(super) fn entry(&self, number: u32) -> Weighted {
         let Weight { own, count } = self.stacks.nodes()[number as usize].weight;
-        Entry { node: number, total: self.totals[number as usize], own, count }
+        Weighted { node: number, total: self.totals[number as usize], own, count }
     }
 
     pub(super) fn text(&self, name: u32) -> &str {
@@ -112,7 +112,7 @@ impl Graph {
     }
 
     /// The frames of a name that are not inside another frame of the same name, so that recursion counts once.
-    fn outermost(&self, name: u32) -> Vec<Entry> {
+    fn outermost(&self, name: u32) -> Vec<Weighted> {
         let mut is_inside = vec![false; self.stacks.nodes().len()];
         let mut found = Vec::new();
         for number in 0..self.stacks.nodes().len() as u32 {

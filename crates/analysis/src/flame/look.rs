@@ -44,7 +44,7 @@ pub(super) enum Way {
 
 /// A frame with its weight in the view; toward callers, the weight stays the weight of the first frame.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
+pub(super) struct Weighted {
     pub(super) node: u32,
     pub(super) total: u64,
     pub(super) own: u64,
@@ -55,7 +55,7 @@ pub(super) struct Entry {
 #[derive(Debug)]
 pub(super) struct Group {
     pub(super) name: u32,
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<Weighted>,
 }
 
 /// A box narrower than one in this many parts of the root is not visible.
@@ -166,12 +166,12 @@ impl Graph {
                 entries.flat_map(|entry| self.children(entry.node)).map(|child| self.entry(child)).collect()
             }
             Way::Callers => {
-                entries.filter_map(|entry| Some(Entry { node: self.parent(entry.node)?, ..*entry })).collect()
+                entries.filter_map(|entry| Some(Weighted { node: self.parent(entry.node)?, ..*entry })).collect()
             }
         })
     }
 
-    fn by_name(&self, entries: Vec<Entry>) -> Vec<Group> {
+    fn by_name(&self, entries: Vec<Weighted>) -> Vec<Group> {
         let mut places: HashMap<u32, usize> = HashMap::new();
         let mut groups: Vec<Group> = Vec::new();
         for entry in entries {

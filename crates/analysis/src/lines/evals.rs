@@ -9,7 +9,7 @@ use hashbrown::HashMap;
 use super::{Caller, File, Profile, Sub, collect::sort_callers};
 
 /// If a line has more different sources than this, all evals of the line are merged.
-const MOST_SOURCES: usize = 200;
+const MAX_SOURCES: usize = 200;
 
 pub(super) fn merge(profile: &mut Profile) {
     let into = settle(profile);
@@ -57,7 +57,7 @@ fn settle(profile: &Profile) -> HashMap<i64, i64> {
         for id in &siblings {
             alike.entry(Key::of(*id, &profile.files[id], &defining)).or_default().push(*id);
         }
-        let groups = if alike.len() > MOST_SOURCES {
+        let groups = if alike.len() > MAX_SOURCES {
             vec![siblings]
         } else {
             // Evals that contain evals are not merged.

@@ -22,7 +22,7 @@ pub use self::{
     index::{CallsByLine, Index, Nested, SubsByLine},
     json::Lists,
     packages::{Package, package_of, packages},
-    profile::{Caller, Cost, Figures, File, Level, Place, Profile, Sub, SubKind},
+    profile::{CallSite, Caller, Cost, Figures, File, Level, Profile, Sub, SubKind},
 };
 
 /// Options of a profile.

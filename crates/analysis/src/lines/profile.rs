@@ -192,7 +192,7 @@ pub struct Caller {
 
 /// Calls from one place, by any caller.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Place<'p> {
+pub struct CallSite<'p> {
     /// File of the calls, if known.
     pub file: Option<i64>,
     /// Line of the calls.
@@ -205,9 +205,9 @@ pub struct Place<'p> {
 
 impl Sub {
     /// Calls by place, sorted by file and line.
-    pub fn places(&self) -> impl Iterator<Item = Place<'_>> {
+    pub fn places(&self) -> impl Iterator<Item = CallSite<'_>> {
         self.callers.chunk_by(|one, other| (one.file, one.line) == (other.file, other.line)).map(|callers| {
-            let mut place = Place { file: callers[0].file, line: callers[0].line, ..Place::default() };
+            let mut place = CallSite { file: callers[0].file, line: callers[0].line, ..CallSite::default() };
             for caller in callers {
                 place.by.extend(caller.by.as_deref());
                 place.figures.add(&caller.figures);

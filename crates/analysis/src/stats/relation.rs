@@ -12,9 +12,9 @@ pub(super) struct Pairs {
 }
 
 /// Max number of values and of spans that are kept.
-const MOST: usize = 4 << 20;
+const MAX_ROWS: usize = 4 << 20;
 /// Max number of points to plot.
-const MOST_POINTS: usize = 2_000;
+const MAX_POINTS: usize = 2_000;
 
 /// A subset of points at regular intervals.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl Spread {
             self.points.push(pair);
         }
         self.seen += 1;
-        if self.points.len() > MOST_POINTS {
+        if self.points.len() > MAX_POINTS {
             self.step *= 2;
             let mut number = 0;
             self.points.retain(|_| {
@@ -43,7 +43,7 @@ impl Spread {
 
 impl Pairs {
     pub(super) fn value(&mut self, thread: u32, ts_ns: i64, value: f64) {
-        if self.values.len() < MOST {
+        if self.values.len() < MAX_ROWS {
             self.values.push((thread, ts_ns, value));
         } else {
             self.left_out += 1;
@@ -51,7 +51,7 @@ impl Pairs {
     }
 
     pub(super) fn span(&mut self, thread: u32, ts_ns: i64, dur_ns: i64) {
-        if self.spans.len() < MOST {
+        if self.spans.len() < MAX_ROWS {
             self.spans.push((thread, ts_ns, dur_ns));
         } else {
             self.left_out += 1;
@@ -156,7 +156,7 @@ mod tests {
     fn points_are_spread_evenly() {
         let mut spread = Spread { points: Vec::new(), step: 1, seen: 0 };
         (0..100_000).for_each(|ts_ns| spread.push(Pair { trace: 0, ts_ns, dur_ns: 1, value: 0.0 }));
-        assert!((MOST_POINTS / 2..=MOST_POINTS).contains(&spread.points.len()), "{}", spread.points.len());
+        assert!((MAX_POINTS / 2..=MAX_POINTS).contains(&spread.points.len()), "{}", spread.points.len());
         let distances = spread.points.windows(2).map(|pair| pair[1].ts_ns - pair[0].ts_ns);
         assert!(distances.clone().all(|distance| distance == spread.step as i64), "{:?}", distances.max());
     }

@@ -256,7 +256,7 @@ fn span(call: &Call<'_>) -> Result<Answer> {
 
 /// The position of a span.
 #[derive(Clone, Copy)]
-struct Place {
+struct SpanPosition {
     thread_id: i64,
     depth: u32,
     from_ns: i64,
@@ -269,7 +269,7 @@ select! { struct PlaceRows of spans { id, thread_id, depth, ts_ns, dur_ns } }
 /// Finds the span with an id.
 struct One {
     id: i64,
-    found: Option<Place>,
+    found: Option<SpanPosition>,
 }
 
 impl TableSink for One {
@@ -282,7 +282,8 @@ impl TableSink for One {
         let Some(row) = (0..view.rows).find(|row| view.id.get(*row) == self.id) else { return Ok(Flow::Continue) };
         let from_ns = view.ts_ns.get(row);
         let to_ns = view.dur_ns.get(row).map(|dur_ns| from_ns.saturating_add(dur_ns));
-        self.found = Some(Place { thread_id: view.thread_id.get(row), depth: view.depth.get(row), from_ns, to_ns });
+        self.found =
+            Some(SpanPosition { thread_id: view.thread_id.get(row), depth: view.depth.get(row), from_ns, to_ns });
         Ok(Flow::Stop)
     }
 }
@@ -290,7 +291,7 @@ impl TableSink for One {
 /// The context and contents of a span.
 struct Around {
     id: i64,
-    place: Place,
+    place: SpanPosition,
     span: Option<Json>,
     threads: ThreadNames,
     /// Possible ancestors, by id.
@@ -302,7 +303,7 @@ struct Around {
 }
 
 impl Around {
-    fn new(id: i64, place: Place, limit: Option<usize>) -> Self {
+    fn new(id: i64, place: SpanPosition, limit: Option<usize>) -> Self {
         Self {
             id,
             place,
@@ -317,7 +318,7 @@ impl Around {
     }
 
     fn spans(&mut self, view: &SpanRows<'_>) {
-        let Place { thread_id, depth, from_ns, .. } = self.place;
+        let SpanPosition { thread_id, depth, from_ns, .. } = self.place;
         for row in 0..view.rows {
             let (id, ts_ns) = (view.id.get(row), view.ts_ns.get(row));
             if id == self.id {
@@ -350,7 +351,7 @@ impl Around {
     }
 
     fn logs(&mut self, view: &LogRows<'_>) {
-        let Place { thread_id, from_ns, to_ns, .. } = self.place;
+        let SpanPosition { thread_id, from_ns, to_ns, .. } = self.place;
         for row in 0..view.rows {
             let Some(ts_ns) = view.ts_ns.get(row) else { continue };
             let is_inside = ts_ns >= from_ns && to_ns.is_none_or(|to_ns| ts_ns <= to_ns);

@@ -154,7 +154,7 @@ impl Book {
 struct Out {
     writer: Writer<BufWriter<File>>,
     /// File and sub of each code.
-    known: Vec<Known>,
+    known: Vec<CodeNumbers>,
     files: HashMap<String, u32>,
     subs: Vec<Sub>,
     names: HashSet<String>,
@@ -163,7 +163,7 @@ struct Out {
 }
 
 #[derive(Clone, Copy)]
-struct Known {
+struct CodeNumbers {
     fid: u32,
     sub: usize,
 }
@@ -195,7 +195,7 @@ impl Out {
             // Like XS functions, functions that are not written in Python are in the first file, without a line.
             let fid = code.file.as_ref().map_or(Ok(1), |file| self.file(file))?;
             let sub = self.sub(fid, name_of(&code), [code.first_line, code.last_line]);
-            self.known.push(Known { fid, sub });
+            self.known.push(CodeNumbers { fid, sub });
         }
         Ok(())
     }

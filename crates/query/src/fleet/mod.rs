@@ -17,7 +17,7 @@ use std::{
 
 use traceloom_core::{Error, Result};
 
-use crate::location::{self, Place};
+use crate::location::{self, Location};
 
 pub use self::{
     commit::Writing,
@@ -46,7 +46,7 @@ impl Fleet {
             return Ok(None);
         }
         // Only a local store can be written; an object store holds copies.
-        if let Place::Local(folder) = Place::of(path)? {
+        if let Location::Local(folder) = Location::of(path)? {
             await_commit(&folder)?;
         }
         Ok(Some(Self { folder: path.to_owned(), manifest: Manifest::read(&path.join(manifest::FILE))? }))

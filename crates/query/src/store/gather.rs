@@ -10,7 +10,7 @@ use arrow_select::interleave::interleave;
 use traceloom_passes::{DictionaryId, Interner, PerEntry};
 
 /// A batch by its slot, and a row in it.
-pub(super) type Place = (usize, usize);
+pub(super) type RowPosition = (usize, usize);
 
 /// Batches in slots, whose rows are gathered into new batches.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl Gather {
     }
 
     /// A batch of these rows.
-    pub(super) fn rows(&mut self, places: &[Place]) -> Result<RecordBatch, ArrowError> {
+    pub(super) fn rows(&mut self, places: &[RowPosition]) -> Result<RecordBatch, ArrowError> {
         let slots = &self.slots;
         let columns = self.names.iter_mut().enumerate().map(|(number, names)| {
             let arrays: Vec<&dyn Array> = slots.iter().map(|batch| batch.column(number).as_ref()).collect();
@@ -119,7 +119,7 @@ impl Names {
         self.numbers = ids.zip(0..).collect();
     }
 
-    fn rows(&mut self, arrays: &[&dyn Array], places: &[Place]) -> ArrayRef {
+    fn rows(&mut self, arrays: &[&dyn Array], places: &[RowPosition]) -> ArrayRef {
         if self.common.len() > ENTRIES || self.common.text_bytes() > ENTRY_BYTES {
             self.start_again();
         }

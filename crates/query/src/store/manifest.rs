@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use traceloom_core::{Error, Limits, Result};
 
 use super::Shelf;
-use crate::location::Place;
+use crate::location::Location;
 
 /// The version that is written, and the only one that can be read.
 const VERSION: u32 = 2;
@@ -81,7 +81,7 @@ impl Manifest {
     }
 
     fn parse(path: &Path) -> Result<Self> {
-        let source = Place::of(path)?.open(&Limits::default())?;
+        let source = Location::of(path)?.open(&Limits::default())?;
         let length = source.len()?;
         if length > MAX_BYTES {
             return Err(Error::limit("manifest", length, MAX_BYTES));

@@ -10,7 +10,7 @@ use traceloom_model::BATCH_ROWS;
 
 use super::{
     failed,
-    gather::{Gather, Place},
+    gather::{Gather, RowPosition},
     keys::{Key, Keys},
     runs::BoxedBatches,
 };
@@ -21,7 +21,7 @@ pub(super) struct Merge {
     gather: Gather,
     /// The next row of each unfinished stream.
     heap: BinaryHeap<Reverse<(Key, usize)>>,
-    places: Vec<Place>,
+    places: Vec<RowPosition>,
 }
 
 /// A stream and its position.

@@ -14,7 +14,7 @@ use traceloom_open::FORMATS;
 use traceloom_viewer_server::{Options, Viewer, start};
 
 /// More than any answer needs.
-const MOST_BYTES: u64 = 256 << 20;
+const MAX_BYTES: u64 = 256 << 20;
 
 /// A running server.
 pub(crate) struct Server {
@@ -115,7 +115,7 @@ impl Server {
         // The server may close the connection before it has read everything.
         let _ = stream.write_all(body);
         let mut answer = Vec::new();
-        let _ = io::copy(&mut stream.take(MOST_BYTES), &mut answer);
+        let _ = io::copy(&mut stream.take(MAX_BYTES), &mut answer);
         parse(&answer)
     }
 }

@@ -13,12 +13,12 @@ use super::{
 use crate::app::App;
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let mut routes = routes.sharing(Arc::<Known>::default());
+    let mut routes = routes.sharing(Arc::<KeptReports>::default());
     routes.get("changes", |app, known, ask| changes(app, known, ask.query()?));
 }
 
 /// Comparisons by the numbers of both traces: traces that are ready do not change.
-type Known = work::Kept<(u32, u32), Report>;
+type KeptReports = work::Kept<(u32, u32), Report>;
 
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -64,7 +64,7 @@ row! {
 /// Max number of rows, more than anybody scrolls through; the greatest differences come first.
 const ROWS: usize = 2_000;
 
-fn changes(app: App, known: Arc<Known>, ChangesQuery { before, after }: ChangesQuery) -> Answer<Reply<Changes>> {
+fn changes(app: App, known: Arc<KeptReports>, ChangesQuery { before, after }: ChangesQuery) -> Answer<Reply<Changes>> {
     let traces = [work::ready(&app, before)?, work::ready(&app, after)?];
     work::later(move |_| {
         let [first, second] = &traces;

@@ -14,12 +14,12 @@ use super::{
 use crate::app::App;
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let mut routes = routes.sharing(Arc::<Known>::default());
+    let mut routes = routes.sharing(Arc::<KeptReports>::default());
     routes.get("definitions", |app, known, _| definitions(app, known));
 }
 
 /// Reports by trace, which do not change after the trace is read.
-type Known = work::Kept<u32, Report>;
+type KeptReports = work::Kept<u32, Report>;
 
 /// The declarations of all traces.
 #[derive(Serialize)]
@@ -79,7 +79,7 @@ impl From<UsedAs> for DefinitionUnit {
 /// Max number of rows; more than anybody scrolls through.
 const MAX_ROWS: usize = 100_000;
 
-fn definitions(app: App, known: Arc<Known>) -> Answer<Reply<DefinitionsAnswer>> {
+fn definitions(app: App, known: Arc<KeptReports>) -> Answer<Reply<DefinitionsAnswer>> {
     let scopes = RangeQuery::default().scopes(&app)?;
     let loading = range::is_loading(&app)?;
     work::later(move |over| {

@@ -19,7 +19,7 @@ use crate::{
 };
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let mut routes = routes.sharing(Arc::<Known>::default());
+    let mut routes = routes.sharing(Arc::<KeptRows>::default());
     routes.get("span", |app, known, ask| span(app, known, ask.query()?));
     routes.get("switch", |app, _, ask| switch(app, ask.query()?));
     routes.get("event", |app, known, ask| event(app, known, ask.query()?));
@@ -28,7 +28,7 @@ pub(crate) fn routes(routes: &mut Routes) {
 }
 
 /// Rows by table, trace and id.
-type Known = Kept<(Table, u32, i64), Row>;
+type KeptRows = Kept<(Table, u32, i64), Row>;
 
 #[derive(Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
@@ -103,7 +103,7 @@ struct Row {
     args: Vec<Argument>,
 }
 
-fn span(app: App, known: Arc<Known>, query: SpanQuery) -> Answer<Reply<SpanDetails>> {
+fn span(app: App, known: Arc<KeptRows>, query: SpanQuery) -> Answer<Reply<SpanDetails>> {
     let (wanted, details) = span_of_scene(&app, &query)?;
     Ok(wanted.row(&app, known, query.brief).map(move |row| {
         let Some(row) = row else { return details };
@@ -123,7 +123,7 @@ impl Wanted {
     }
 
     /// The row, unless finding it takes long and only a brief answer is requested.
-    fn row(self, app: &App, known: Arc<Known>, brief: Option<bool>) -> Reply<Option<Row>> {
+    fn row(self, app: &App, known: Arc<KeptRows>, brief: Option<bool>) -> Reply<Option<Row>> {
         if !self.is_short && brief == Some(true) {
             return Reply::Now(None);
         }
@@ -245,7 +245,7 @@ pub(crate) struct EventDetails {
     args: Option<Vec<Argument>>,
 }
 
-fn event(app: App, known: Arc<Known>, query: EventQuery) -> Answer<Reply<EventDetails>> {
+fn event(app: App, known: Arc<KeptRows>, query: EventQuery) -> Answer<Reply<EventDetails>> {
     let (wanted, details) = event_of_scene(&app, &query)?;
     let row = wanted.row(&app, known, query.brief);
     Ok(row.map(move |row| EventDetails { args: row.map(|row| row.args), ..details }))

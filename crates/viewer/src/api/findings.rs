@@ -15,14 +15,14 @@ use super::{
 use crate::{app::App, scene::LoadState};
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let mut routes = routes.sharing(Arc::<Known>::default());
+    let mut routes = routes.sharing(Arc::<KeptFindings>::default());
     routes.get("findings", |app, known, _| findings(app, known));
     routes.get("advice", |app, known, _| advice(app, known));
 }
 
 /// Answers by the number of the trace; a trace that is ready does not change.
 #[derive(Default)]
-struct Known {
+struct KeptFindings {
     findings: Kept<u32, Found>,
     advice: Kept<u32, Vec<advise::Advice>>,
 }
@@ -66,7 +66,7 @@ pub(crate) struct Finding {
 /// Max number of rows per trace.
 const MAX_FINDINGS: usize = 2_000;
 
-fn findings(app: App, known: Arc<Known>) -> Answer<Reply<FindingsAnswer>> {
+fn findings(app: App, known: Arc<KeptFindings>) -> Answer<Reply<FindingsAnswer>> {
     let failed = failed(&app)?;
     let traces = app.loader.traces();
     work::later(move |over| {
@@ -214,7 +214,7 @@ impl From<Unit> for AdviceUnit {
     }
 }
 
-fn advice(app: App, known: Arc<Known>) -> Answer<Reply<AdviceAnswer>> {
+fn advice(app: App, known: Arc<KeptFindings>) -> Answer<Reply<AdviceAnswer>> {
     let offsets: Vec<i64> = {
         let scene = app.scene()?;
         scene.traces.iter().map(|trace| trace.offset_ns).collect()

@@ -20,12 +20,12 @@ use crate::{
 };
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let mut routes = routes.sharing(Arc::<Known>::default());
+    let mut routes = routes.sharing(Arc::<KeptMatches>::default());
     routes.get("log", |app, known, ask| log(app, known, ask.query()?));
     routes.get("log/hits", |app, known, ask| hits(app, known, ask.query()?, ask.query()?));
 }
 
-type Known = Kept<LogKey, Matched>;
+type KeptMatches = Kept<LogKey, Matched>;
 
 #[derive(Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
@@ -138,7 +138,7 @@ const MAX_LINES: usize = 1_000;
 const MAX_CHARS: usize = 2_000;
 
 /// A range of the log, its total length, the number of lines per level, and the position of a time in it.
-fn log(app: App, known: Arc<Known>, query: LogQuery) -> Answer<Reply<LogAnswer>> {
+fn log(app: App, known: Arc<KeptMatches>, query: LogQuery) -> Answer<Reply<LogAnswer>> {
     work::later(move |over| {
         let key = LogKey::of(&app, &query)?;
         // A partially typed expression is often invalid, so that is a regular answer, not an error.
@@ -182,7 +182,7 @@ row! {
 /// The positions of the matching lines in a window.
 fn hits(
     app: App,
-    known: Arc<Known>,
+    known: Arc<KeptMatches>,
     query: LogQuery,
     HitsQuery { from, to, px }: HitsQuery,
 ) -> Answer<Reply<Vec<LogHit>>> {
@@ -256,7 +256,7 @@ impl LogKey {
     }
 
     /// The lines that match this filter, the lines of any level that match its text and site, and all lines.
-    fn answer(&self, scene: &RwLock<Scene>, known: &Known, over: &Over) -> Answer<[Arc<Matched>; 3]> {
+    fn answer(&self, scene: &RwLock<Scene>, known: &KeptMatches, over: &Over) -> Answer<[Arc<Matched>; 3]> {
         let plain = Self { text: String::new(), levels: Vec::new(), site: None, ..self.clone() };
         let all = known.or(plain, || in_order(scene, self.lines))?;
         let of_site = match self.site {

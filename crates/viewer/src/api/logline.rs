@@ -22,19 +22,19 @@ use super::{
 use crate::{app::App, scene::Scene};
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let mut routes = routes.sharing(Arc::<Known>::default());
+    let mut routes = routes.sharing(Arc::<KeptLines>::default());
     routes.get("log/line", |app, known, ask| line(app, known, ask.query()?));
 }
 
 /// Blocks of lines, by trace and the number of the first line.
 #[derive(Debug, Default)]
-struct Known {
+struct KeptLines {
     lines: Kept<(u32, usize), Vec<Line>>,
     /// Locked while reading, because a held-down key requests neighbors faster than they can be read.
     reading: Mutex<()>,
 }
 
-impl Known {
+impl KeptLines {
     fn around(&self, block: &Block, trace: &Trace) -> Answer<Arc<Vec<Line>>> {
         let key = (block.trace, block.rows.start);
         if let Some(lines) = self.lines.get(&key) {
@@ -64,7 +64,7 @@ pub(crate) struct LogDetails {
     args: Option<Vec<Argument>>,
 }
 
-fn line(app: App, known: Arc<Known>, query: LineQuery) -> Answer<Reply<LogDetails>> {
+fn line(app: App, known: Arc<KeptLines>, query: LineQuery) -> Answer<Reply<LogDetails>> {
     let (block, mut details) = {
         let scene = app.scene()?;
         let found = Block::of(&scene, query.number).zip(LogDetails::of(&scene, query.number));
@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn reading_ends_where_the_lines_do_and_neighbors_are_known() {
         let (trace, long, read) = long_log();
-        let known = Known::default();
+        let known = KeptLines::default();
         read.store(0, Ordering::Relaxed);
         let lines = known.around(&first(true), &trace).map_err(|_| "refused").expect("lines");
         let taken = read.load(Ordering::Relaxed);

@@ -13,12 +13,12 @@ use super::{
 use crate::app::App;
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let mut routes = routes.sharing(Arc::<Known>::default());
+    let mut routes = routes.sharing(Arc::<KeptReports>::default());
     routes.get("memory", |app, known, ask| memory(app, known, ask.query()?));
 }
 
 /// Reports by trace, time (of the trace) and number of points.
-type Known = work::Kept<(u32, Option<i64>, usize), Report>;
+type KeptReports = work::Kept<(u32, Option<i64>, usize), Report>;
 
 #[derive(Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
@@ -57,7 +57,7 @@ const MAX_SITES: usize = 300;
 /// Max number of frames per stack; outer frames are only counted.
 const MAX_FRAMES: usize = 200;
 
-fn memory(app: App, known: Arc<Known>, query: MemoryQuery) -> Answer<Reply<MemoryAnswer>> {
+fn memory(app: App, known: Arc<KeptReports>, query: MemoryQuery) -> Answer<Reply<MemoryAnswer>> {
     let trace = work::ready(&app, query.trace)?;
     let offset_ns = app.scene()?.offset_ns(query.trace);
     let at_ns = query.at.map(|at| at.saturating_sub(offset_ns));

@@ -18,12 +18,12 @@ use super::{
 use crate::app::App;
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let mut routes = routes.sharing(Arc::<Known>::default());
+    let mut routes = routes.sharing(Arc::<KeptSummaries>::default());
     routes.get("overview", |app, known, _| overview(app, known));
 }
 
 /// Summaries by the number of the trace; a trace that is ready does not change.
-type Known = Kept<u32, Summary>;
+type KeptSummaries = Kept<u32, Summary>;
 
 /// The summaries of all loaded traces.
 #[derive(Serialize)]
@@ -84,7 +84,7 @@ row! {
 /// Max rows per list; the panels have the rest.
 const ROWS: usize = 6;
 
-fn overview(app: App, known: Arc<Known>) -> Answer<Reply<Overview>> {
+fn overview(app: App, known: Arc<KeptSummaries>) -> Answer<Reply<Overview>> {
     let traces: Vec<_> = {
         let scene = app.scene()?;
         app.loader.traces().into_iter().map(|(number, trace)| (number, trace, scene.offset_ns(number))).collect()

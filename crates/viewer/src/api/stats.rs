@@ -14,12 +14,12 @@ use super::{
 use crate::app::App;
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let mut routes = routes.sharing(Arc::<Known>::default());
+    let mut routes = routes.sharing(Arc::<KeptReports>::default());
     routes.get("stats", |app, known, ask| stats(app, known, ask.query()?, ask.query()?));
 }
 
 /// Reports by range and grouping.
-type Known = work::Kept<(ScopeKey, Grouping), Report>;
+type KeptReports = work::Kept<(ScopeKey, Grouping), Report>;
 
 /// Grouping key in addition to the name.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
@@ -147,7 +147,7 @@ row! {
 /// Max number of rows per list; the rows with the most self time come first.
 const MAX_ROWS: usize = 100_000;
 
-fn stats(app: App, known: Arc<Known>, asked: RangeQuery, query: StatsQuery) -> Answer<Reply<Stats>> {
+fn stats(app: App, known: Arc<KeptReports>, asked: RangeQuery, query: StatsQuery) -> Answer<Reply<Stats>> {
     let scopes = asked.scopes(&app)?;
     let is_loading = range::is_loading(&app)?;
     let by = query.by.unwrap_or_default();

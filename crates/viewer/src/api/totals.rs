@@ -25,11 +25,11 @@ const MAX_NAMES: usize = 12;
 const MAX_TEXT: usize = 200;
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let mut routes = routes.sharing(Arc::<Known>::default());
+    let mut routes = routes.sharing(Arc::<KeptTotals>::default());
     routes.get("totals", |app, known, ask| totals(app, known, ask.query()?));
 }
 
-type Known = work::Kept<ScopeKey, Totals>;
+type KeptTotals = work::Kept<ScopeKey, Totals>;
 
 /// The sums of `traceloom stats` for a range and some tracks.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -82,7 +82,7 @@ pub(crate) struct MemorySums {
     freed_bytes: u64,
 }
 
-fn totals(app: App, known: Arc<Known>, asked: RangeQuery) -> Answer<Reply<Totals>> {
+fn totals(app: App, known: Arc<KeptTotals>, asked: RangeQuery) -> Answer<Reply<Totals>> {
     let scopes = asked.scopes(&app)?;
     let range = asked.range()?;
     let logs = app.scene().map(|scene| logs(&scene, range))?;

@@ -29,7 +29,7 @@ pub(crate) struct Arrows {
 
 /// The position of a span.
 #[derive(Clone, Copy)]
-struct Place {
+struct SpanPosition {
     track: u32,
     depth: u32,
     begin_ns: i64,
@@ -70,8 +70,8 @@ impl Arrows {
 }
 
 /// The positions of the spans of links.
-fn places(scene: &Scene) -> HashMap<(u32, i64), Option<Place>> {
-    let mut wanted: HashMap<(u32, i64), Option<Place>> = HashMap::new();
+fn places(scene: &Scene) -> HashMap<(u32, i64), Option<SpanPosition>> {
+    let mut wanted: HashMap<(u32, i64), Option<SpanPosition>> = HashMap::new();
     for link in &scene.links {
         wanted.extend([link.from_span, link.to_span].into_iter().flatten().map(|span| ((link.trace, span), None)));
     }
@@ -84,7 +84,7 @@ fn places(scene: &Scene) -> HashMap<(u32, i64), Option<Place>> {
         for index in 0..lane.len() as u32 {
             if let Some(place) = wanted.get_mut(&(trace, i64::from(lane.id(index)))) {
                 let (begin_ns, end_ns) = (lane.begin_ns(index), lane.end_ns(index));
-                *place = Some(Place { track, depth: key.depth, begin_ns, end_ns });
+                *place = Some(SpanPosition { track, depth: key.depth, begin_ns, end_ns });
             }
         }
     }

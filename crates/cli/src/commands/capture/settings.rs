@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// A block of the program.
-struct Known {
+struct BlockSetting {
     number: u32,
     name: String,
     place: String,
@@ -66,7 +66,7 @@ pub(super) fn apply(connection: &mut Connection, arguments: &Capture) -> Result<
 }
 
 /// The blocks that `NAME=STATUS` or `NUMBER=STATUS` selects; several blocks may share a name.
-fn matching(wish: &str, known: &[Known]) -> Result<Vec<(u32, Status)>> {
+fn matching(wish: &str, known: &[BlockSetting]) -> Result<Vec<(u32, Status)>> {
     let (block, status) = wish
         .rsplit_once('=')
         .ok_or_else(|| Error::usage(format!("invalid setting `{wish}`; expected something like `Render=off`")))?;
@@ -84,7 +84,7 @@ fn matching(wish: &str, known: &[Known]) -> Result<Vec<(u32, Status)>> {
     Ok(numbers.into_iter().map(|number| (number, status)).collect())
 }
 
-fn blocks(connection: &mut Connection) -> Result<Vec<Known>> {
+fn blocks(connection: &mut Connection) -> Result<Vec<BlockSetting>> {
     let mut reader = connection.descriptors()?.open(&Options::default())?;
     let (mut known, mut number) = (Vec::new(), 0);
     while let Some(located) = reader.next()? {
@@ -93,7 +93,7 @@ fn blocks(connection: &mut Connection) -> Result<Vec<Known>> {
                 let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
                 let place = format!("{}:{}", text(descriptor.file.text), descriptor.line);
                 let (block_type, status) = (descriptor.block_type, descriptor.status);
-                known.push(Known { number, name: text(descriptor.name.text), place, block_type, status });
+                known.push(BlockSetting { number, name: text(descriptor.name.text), place, block_type, status });
             }
             Record::Hole => {}
             _ => continue,

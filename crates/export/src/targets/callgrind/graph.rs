@@ -24,7 +24,7 @@ struct Calls {
 }
 
 /// A call graph with costs.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Graph {
     /// Name and file of each function.
     functions: Vec<(NameId, Option<NameId>)>,
@@ -36,8 +36,7 @@ pub(super) struct Graph {
 
 impl Graph {
     pub(super) fn new(most: usize) -> Self {
-        let (functions, numbers, costs, calls) = Default::default();
-        Self { functions, numbers, costs, calls, most }
+        Self { most, ..Self::default() }
     }
 
     /// The number of a function.

@@ -36,7 +36,7 @@ impl Table {
 }
 
 /// Distinct sites.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Sites {
     pub(super) all: Vec<Site>,
     ids: HashMap<Site, u32>,
@@ -46,8 +46,7 @@ pub(super) struct Sites {
 
 impl Sites {
     pub(super) fn new(most: usize) -> Self {
-        let (all, ids, programs) = Default::default();
-        Self { all, ids, programs, most }
+        Self { most, ..Self::default() }
     }
 
     /// The id of a site.

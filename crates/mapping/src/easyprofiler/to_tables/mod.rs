@@ -32,7 +32,7 @@ pub(crate) use self::turns::SPLIT;
 use self::{
     declared::{Declarations, Declared},
     header::Origin,
-    places::{Known, Place, Places, Runs, Unknown},
+    places::{Known, Places, Runs, TreePosition, Unknown},
     plan::Plan,
     seams::{OpenRow, self_ns},
     threads::{Current, Threads},
@@ -245,7 +245,7 @@ impl<'s, P: Places> Walk<'s, P> {
         id: i64,
         block: &Block<'_>,
         interval: Interval,
-        place: Place,
+        place: TreePosition,
         tables: &mut Tables<'_>,
     ) -> Result<(), Halt> {
         let declared = *self.declared.get(block.descriptor);
@@ -287,7 +287,7 @@ impl<'s, P: Places> Walk<'s, P> {
     }
 
     /// Whether an event or value is also a span, and spans are wanted.
-    fn is_span(&mut self, interval: &Interval, place: &Place, end: u64, tables: &mut Tables<'_>) -> bool {
+    fn is_span(&mut self, interval: &Interval, place: &TreePosition, end: u64, tables: &mut Tables<'_>) -> bool {
         // The previous record is the only candidate for a first child: if it is not a child, there is none.
         let has_children = interval.begin_ns < self.clock.ns(self.thread.last_end);
         self.thread.last_end = end;
@@ -299,7 +299,7 @@ impl<'s, P: Places> Walk<'s, P> {
 
     /// Reports a span, or a record that is not a row, with children in earlier turns.
     #[inline(always)]
-    fn note_reach(&mut self, interval: &Interval, place: &Place, is_row: bool, tables: &mut Tables<'_>) {
+    fn note_reach(&mut self, interval: &Interval, place: &TreePosition, is_row: bool, tables: &mut Tables<'_>) {
         if let Some(reach) = place.reach {
             let row = is_row.then(|| tables.waiting(Table::Spans));
             let row = OpenRow { row, dur_ns: interval.dur_ns, children_ns: place.children_ns };
@@ -308,7 +308,14 @@ impl<'s, P: Places> Walk<'s, P> {
     }
 
     #[inline(always)]
-    fn span<'a>(&self, id: i64, interval: &Interval, place: &Place, declared: &Declared, name: Named<'a>) -> Span<'a> {
+    fn span<'a>(
+        &self,
+        id: i64,
+        interval: &Interval,
+        place: &TreePosition,
+        declared: &Declared,
+        name: Named<'a>,
+    ) -> Span<'a> {
         Span {
             id,
             parent_id: place.parent_id,

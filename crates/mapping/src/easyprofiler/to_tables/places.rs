@@ -6,9 +6,9 @@ use traceloom_easyprofiler::{Knot, Nestings, Nodes, Reach, RunNesting, Tree};
 use super::seams::OpenRow;
 use crate::pipeline::Share;
 
-/// The place of one record.
+/// The position of one record in the tree of blocks.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Place {
+pub(super) struct TreePosition {
     pub(super) parent_id: Option<i64>,
     pub(super) depth: u32,
     pub(super) children_ns: u64,
@@ -24,7 +24,7 @@ pub(super) trait Places {
     fn thread(&mut self, id: i64) -> Result<()>;
 
     /// The place of the next record of the file.
-    fn next(&mut self, begin_ns: u64, end_ns: u64) -> Result<Place>;
+    fn next(&mut self, begin_ns: u64, end_ns: u64) -> Result<TreePosition>;
 
     /// A turn starts whose rows this walk makes; other walks made those of the turns between.
     fn start_turn(&mut self, _number: usize) -> Result<()> {
@@ -36,7 +36,7 @@ pub(super) trait Places {
         Ok(())
     }
 
-    /// Reports a record with a [`Place::reach`].
+    /// Reports a record with a [`TreePosition::reach`].
     fn open(&mut self, _begin_ns: u64, _reach: Reach, _row: OpenRow) {}
 }
 
@@ -50,8 +50,8 @@ impl Places for Unknown {
     }
 
     #[inline(always)]
-    fn next(&mut self, _begin_ns: u64, _end_ns: u64) -> Result<Place> {
-        Ok(Place::default())
+    fn next(&mut self, _begin_ns: u64, _end_ns: u64) -> Result<TreePosition> {
+        Ok(TreePosition::default())
     }
 }
 
@@ -76,11 +76,11 @@ impl Places for Known<'_> {
     }
 
     #[inline(always)]
-    fn next(&mut self, _begin_ns: u64, _end_ns: u64) -> Result<Place> {
+    fn next(&mut self, _begin_ns: u64, _end_ns: u64) -> Result<TreePosition> {
         // Nodes run out only if the file has grown in the meantime.
-        let Some(node) = self.nodes.next().transpose()? else { return Ok(Place::default()) };
+        let Some(node) = self.nodes.next().transpose()? else { return Ok(TreePosition::default()) };
         let parent_id = node.parent.map(i64::from);
-        Ok(Place { parent_id, depth: node.depth, children_ns: node.children_ns, reach: None })
+        Ok(TreePosition { parent_id, depth: node.depth, children_ns: node.children_ns, reach: None })
     }
 
     fn start_turn(&mut self, number: usize) -> Result<()> {
@@ -98,9 +98,9 @@ impl Places for Nestings {
     }
 
     #[inline(always)]
-    fn next(&mut self, begin_ns: u64, end_ns: u64) -> Result<Place> {
+    fn next(&mut self, begin_ns: u64, end_ns: u64) -> Result<TreePosition> {
         let children_ns = self.push(begin_ns, end_ns)?.children_ns;
-        Ok(Place { children_ns, ..Place::default() })
+        Ok(TreePosition { children_ns, ..TreePosition::default() })
     }
 }
 
@@ -140,9 +140,9 @@ impl Places for Runs<'_> {
     }
 
     #[inline(always)]
-    fn next(&mut self, begin_ns: u64, end_ns: u64) -> Result<Place> {
+    fn next(&mut self, begin_ns: u64, end_ns: u64) -> Result<TreePosition> {
         let (nested, reach) = self.nesting.push(begin_ns, end_ns)?;
-        Ok(Place { children_ns: nested.children_ns, reach, ..Place::default() })
+        Ok(TreePosition { children_ns: nested.children_ns, reach, ..TreePosition::default() })
     }
 
     fn start_turn(&mut self, _number: usize) -> Result<()> {

@@ -14,7 +14,7 @@ pub(super) struct Threads {
     /// Ids, found by the tids of `list`.
     by_tid: HashTable<u32>,
     hasher: DefaultHashBuilder,
-    list: Vec<Known>,
+    list: Vec<KnownThread>,
     /// The names of all threads, concatenated.
     names: String,
     current: usize,
@@ -24,7 +24,7 @@ pub(super) struct Threads {
 const MAX_SEARCHED: usize = 1_000;
 
 #[derive(Debug)]
-struct Known {
+struct KnownThread {
     tid: u64,
     /// A range of `names`.
     name: Range<usize>,
@@ -70,7 +70,7 @@ impl Threads {
         if let Some(number) = by_tid.find(hash, |number| list[*number as usize].tid == tid) {
             return *number as usize;
         }
-        list.push(Known { tid, name: 0..0, last_end: 0 });
+        list.push(KnownThread { tid, name: 0..0, last_end: 0 });
         let number = list.len() - 1;
         by_tid.insert_unique(hash, number as u32, |number| hasher.hash_one(list[*number as usize].tid));
         number

@@ -98,7 +98,7 @@ impl SubNames {
 /// Files and evals by number; if one is defined several times, the last definition counts.
 #[derive(Debug)]
 pub(crate) struct Files {
-    files: BTreeMap<u32, Entry>,
+    files: BTreeMap<u32, FileEntry>,
     nameless: Symbol,
     /// Whether each file exists, by number; checked for every statement.
     is_there: Vec<bool>,
@@ -109,7 +109,7 @@ pub(crate) struct Files {
 const MAX_QUICK_FID: usize = 1 << 16;
 
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct FileEntry {
     name: Symbol,
     eval_fid: u32,
     eval_line: u32,
@@ -127,7 +127,7 @@ impl Files {
     /// Adds a definition.
     pub(crate) fn define(&mut self, file: &NewFid<'_>, strings: &mut Strings) -> Result<()> {
         self.budget.charge(file.name.bytes)?;
-        let entry = Entry {
+        let entry = FileEntry {
             name: strings.intern(&file.name.text()),
             eval_fid: file.eval_fid,
             eval_line: file.eval_line,
@@ -156,11 +156,11 @@ impl Files {
         let name = format!("file {fid}");
         self.budget.charge(name.as_bytes())?;
         let name = strings.intern(&name);
-        self.insert(fid, Entry { name, eval_fid: 0, eval_line: 0, flags: None, size: 0, mtime: 0 });
+        self.insert(fid, FileEntry { name, eval_fid: 0, eval_line: 0, flags: None, size: 0, mtime: 0 });
         Ok(())
     }
 
-    fn insert(&mut self, fid: u32, entry: Entry) {
+    fn insert(&mut self, fid: u32, entry: FileEntry) {
         let index = fid as usize;
         if index < MAX_QUICK_FID {
             let len = self.is_there.len().max(index + 1);

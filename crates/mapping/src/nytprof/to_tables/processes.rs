@@ -14,11 +14,11 @@ use super::clock::unix_ns;
 /// Processes in the order in which they start; the index of a process is the id of its row and of its thread's row.
 #[derive(Debug, Default)]
 pub(super) struct Processes {
-    entries: Vec<Entry>,
+    entries: Vec<ProcessEntry>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Entry {
+struct ProcessEntry {
     pid: Option<u32>,
     ppid: u32,
     start: Option<f64>,
@@ -31,7 +31,8 @@ impl Processes {
     pub(super) fn begin(&mut self, start: &PidStart<'_>, limits: &Limits) -> Result<()> {
         limits.check_entries("processes", self.entries.len() as u64 + 1)?;
         let start_time = Some(start.time.value()).filter(|time| time.is_finite());
-        let entry = Entry { pid: Some(start.pid), ppid: start.ppid, start: start_time, ..Entry::default() };
+        let entry =
+            ProcessEntry { pid: Some(start.pid), ppid: start.ppid, start: start_time, ..ProcessEntry::default() };
         self.entries.push(entry);
         Ok(())
     }
@@ -40,7 +41,7 @@ impl Processes {
     pub(super) fn end(&mut self, end: &PidEnd<'_>) {
         // Processes follow each other in the file, so it is at the end of the list unless the file is unusual.
         const LOOK_BACK: usize = 1024;
-        let open = |entry: &&mut Entry| entry.pid == Some(end.pid) && entry.end.is_none();
+        let open = |entry: &&mut ProcessEntry| entry.pid == Some(end.pid) && entry.end.is_none();
         if let Some(entry) = self.entries.iter_mut().rev().take(LOOK_BACK).find(open) {
             entry.end = Some(end.time.value()).filter(|time| time.is_finite());
         }
@@ -52,7 +53,7 @@ impl Processes {
 
     /// Starts a process for events that are in no process that the file names.
     pub(super) fn begin_unnamed(&mut self) {
-        self.entries.push(Entry::default());
+        self.entries.push(ProcessEntry::default());
     }
 
     /// The number of the current process.

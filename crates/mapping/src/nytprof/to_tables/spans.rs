@@ -57,7 +57,7 @@ impl Rows<'_> {
             return Ok(());
         }
         let category = tables.strings.intern(SpanCategory::Call.as_str());
-        let mut at = Place { process: u32::MAX, start_ns: 0, category, nameless };
+        let mut at = CarriedOver { process: u32::MAX, start_ns: 0, category, nameless };
         for (call, id) in calls.iter().zip(0..) {
             let call = call?;
             if call.name != NO_NUMBER {
@@ -72,7 +72,7 @@ impl Rows<'_> {
     }
 
     #[inline]
-    fn push_row(&mut self, id: i64, call: &Call, at: &mut Place, tables: &mut Tables<'_>) -> Result<(), Halt> {
+    fn push_row(&mut self, id: i64, call: &Call, at: &mut CarriedOver, tables: &mut Tables<'_>) -> Result<(), Halt> {
         if at.process != call.process {
             (at.process, at.start_ns) = (call.process, self.processes.start_ns(call.process, self.origin_ns));
         }
@@ -107,7 +107,7 @@ impl Rows<'_> {
 }
 
 /// Values that a row takes over from the previous one.
-struct Place {
+struct CarriedOver {
     process: u32,
     start_ns: i128,
     category: Symbol,

@@ -6,7 +6,7 @@ use traceloom_model::{EventCategory, Table, Wanted, select};
 use super::{
     Draft, is_ours,
     signature::Class,
-    spans::{Place, Places},
+    spans::{Places, SpanBounds},
     step::{BETWEEN, Moment, Step, What},
     value::Items,
     write::{Detail, is_builtin},
@@ -185,7 +185,7 @@ impl Points<'_, '_> {
 }
 
 /// Moves an event at the start or end of a scope inside that scope.
-fn into_span(moment: &mut Moment, place: &Place) {
+fn into_span(moment: &mut Moment, place: &SpanBounds) {
     if moment.ts_ns == place.begin.ts_ns {
         *moment = Moment { number: place.begin.number + 1, ..place.begin };
     } else if moment.ts_ns == place.end.ts_ns {

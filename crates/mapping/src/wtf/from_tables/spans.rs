@@ -16,11 +16,11 @@ use traceloom_passes::{
 };
 
 /// The positions of spans that events refer to, by trace number and span id.
-pub(super) type Places = HashMap<(usize, i64), Option<Place>>;
+pub(super) type Places = HashMap<(usize, i64), Option<SpanBounds>>;
 
 /// Everything inside a span is between these two moments.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct SpanBounds {
     pub(super) begin: Moment,
     pub(super) end: Moment,
 }
@@ -131,7 +131,7 @@ impl Walk<'_> {
         let phase = if self.last_enter_ns == Some(end_ns) { BEGINS } else { ENDS };
         let end = self.moment(end_ns, zone, phase);
         if let Some(place) = self.places.get_mut(&(self.trace, open.id)) {
-            *place = Some(Place { begin: open.begin, end });
+            *place = Some(SpanBounds { begin: open.begin, end });
         }
         end
     }

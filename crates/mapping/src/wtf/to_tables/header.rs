@@ -87,10 +87,12 @@ pub(super) fn push_facts(
         format: &traceloom_wtf::FORMAT,
         version: &format!("{} ({})", header.format_version, header.container.as_str()),
         producer: context(info, "userAgent.value").or_else(|| context(info, "userAgent.type")),
-        clock: match is_date {
-            _ if info.times_as_count() => ClockKind::Count,
-            true => ClockKind::Wall,
-            false => ClockKind::Monotonic,
+        clock: if info.times_as_count() {
+            ClockKind::Count
+        } else if is_date {
+            ClockKind::Wall
+        } else {
+            ClockKind::Monotonic
         },
         clock_hz: None,
         start_ticks: None,

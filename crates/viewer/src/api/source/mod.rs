@@ -25,14 +25,14 @@ use super::{
 use crate::app::App;
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let mut routes = routes.sharing(Arc::<Known>::default());
+    let mut routes = routes.sharing(Arc::<KeptSources>::default());
     routes.get("source", |app, known, _| files(app, known));
     routes.get("source/file", |app, known, ask| file(app, known, ask.query()?));
     routes.get("source/sub", |app, known, ask| sub(app, known, ask.query()?));
 }
 
 /// Sources by trace; a trace that is ready does not change.
-type Known = Kept<u32, Sources>;
+type KeptSources = Kept<u32, Sources>;
 
 /// The line information of one trace.
 enum Sources {
@@ -96,7 +96,7 @@ pub(crate) enum FileAnswer {
 
 fn look<T: Send + 'static>(
     app: App,
-    known: Arc<Known>,
+    known: Arc<KeptSources>,
     number: u32,
     answer: impl FnOnce(&Sources) -> Answer<T> + Send + 'static,
 ) -> Answer<Reply<T>> {
@@ -104,7 +104,7 @@ fn look<T: Send + 'static>(
     work::later(move |_| answer(&*known.or(number, || Sources::of(&trace))?))
 }
 
-fn files(app: App, known: Arc<Known>) -> Answer<Reply<SourceAnswer>> {
+fn files(app: App, known: Arc<KeptSources>) -> Answer<Reply<SourceAnswer>> {
     let traces = app.loader.traces();
     work::later(move |over| {
         let mut all = Vec::new();
@@ -145,7 +145,7 @@ impl From<Level> for lines::Level {
     }
 }
 
-fn file(app: App, known: Arc<Known>, query: FileQuery) -> Answer<Reply<FileAnswer>> {
+fn file(app: App, known: Arc<KeptSources>, query: FileQuery) -> Answer<Reply<FileAnswer>> {
     let answer = move |sources: &Sources| {
         let found = match sources {
             Sources::Lines(profile) => {
@@ -165,7 +165,7 @@ pub(crate) struct SubQuery {
     name: String,
 }
 
-fn sub(app: App, known: Arc<Known>, query: SubQuery) -> Answer<Reply<SubDetails>> {
+fn sub(app: App, known: Arc<KeptSources>, query: SubQuery) -> Answer<Reply<SubDetails>> {
     let answer = move |sources: &Sources| {
         let found = listing::sub(sources.profile()?, &query.name);
         found.ok_or_else(|| Refusal::absent("unknown sub"))

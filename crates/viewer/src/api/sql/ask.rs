@@ -34,13 +34,13 @@ pub(crate) fn routes(routes: &mut Routes) {
 /// Shared by all queries.
 #[derive(Default)]
 struct Engine {
-    session: Mutex<Option<(Vec<Known>, Arc<Session>)>>,
+    session: Mutex<Option<(Vec<SessionTrace>, Arc<Session>)>>,
     /// The running query, which the next one stops.
     running: Mutex<Stop>,
 }
 
 /// A trace of the session, by number and offset.
-type Known = (u32, i64);
+type SessionTrace = (u32, i64);
 
 /// Max number of rows of a result, and of bytes of their texts.
 const MAX_ROWS: usize = 10_000;
@@ -148,7 +148,7 @@ impl Engine {
     }
 }
 
-fn inputs(app: &App) -> Answer<(Vec<Known>, Vec<Trace>, Vec<Offset>)> {
+fn inputs(app: &App) -> Answer<(Vec<SessionTrace>, Vec<Trace>, Vec<Offset>)> {
     let scene = app.scene()?;
     let offset = |number: u32| scene.traces.get(number as usize).map_or(0, |trace| trace.offset_ns);
     let ready = app.loader.traces();

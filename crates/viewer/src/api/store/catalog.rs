@@ -241,13 +241,13 @@ fn of_file(row: &[String], at: usize) -> Row {
 }
 
 /// The count that a query sets.
-type Place = fn(&mut Counts) -> &mut u64;
+type CountField = fn(&mut Counts) -> &mut u64;
 
 /// Runs the given query for spans, and counts the log lines and allocations of each trace.
 fn counts(store: &dyn Ask, spans: &str) -> Result<HashMap<u64, Counts>> {
     let mut counts: HashMap<u64, Counts> = HashMap::new();
     let counted = |table: &str| format!("select trace_id, count(*) from {table} group by trace_id");
-    let places: [(String, Place); 3] = [
+    let places: [(String, CountField); 3] = [
         (spans.to_owned(), |counts| &mut counts.spans),
         (counted("logs"), |counts| &mut counts.lines),
         (counted("allocations"), |counts| &mut counts.allocations),
