@@ -9,7 +9,7 @@ import path from "node:path";
 import { test, until, Viewer } from "./viewer.mjs";
 
 /// Max size of an image, so that the README loads fast.
-const MOST_BYTES = 200_000;
+const MAX_BYTES = 200_000;
 
 await test(async (_, asked, browser) => {
   const { picture, folder } = asked.more;
@@ -29,7 +29,7 @@ await test(async (_, asked, browser) => {
     () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
   );
   const bytes = await other.page.screenshot();
-  assert.ok(bytes.length <= MOST_BYTES, `${picture.name} has ${bytes.length} bytes`);
+  assert.ok(bytes.length <= MAX_BYTES, `${picture.name} has ${bytes.length} bytes`);
   fs.mkdirSync(folder, { recursive: true });
   fs.writeFileSync(path.join(folder, `${picture.name}.png`), bytes);
   assert.deepEqual(other.complaints, []);

@@ -11,7 +11,7 @@ import { element } from "../widgets/dom";
 import { ranked, type Command } from "./ranking";
 
 /** Rows of the list; more are found by typing more. */
-const MOST = 14;
+const MAX_COMMANDS = 14;
 
 export class Palette {
   private readonly field = element("input", {
@@ -65,11 +65,11 @@ export class Palette {
   private async seek(): Promise<void> {
     const number = ++this.asked;
     const text = this.field.value.trim();
-    this.show(ranked(this.commands, text, MOST));
+    this.show(ranked(this.commands, text, MAX_COMMANDS));
     if (text === "") return;
     const answer = await ask("search", { q: text }).catch(() => null);
     if (number !== this.asked || !answer || !this.dialog.open) return;
-    const names = answer.rows.slice(0, MOST).map(([name, title, spans, , events]): Command => ({
+    const names = answer.rows.slice(0, MAX_COMMANDS).map(([name, title, spans, , events]): Command => ({
       kind: "name",
       title,
       hint: `${count(spans + events)} ×`,
@@ -78,7 +78,7 @@ export class Palette {
         reveal({ kind: "step", isBack: false });
       },
     }));
-    this.show(ranked([...this.commands, ...names], text, MOST));
+    this.show(ranked([...this.commands, ...names], text, MAX_COMMANDS));
   }
 
   private show(commands: Command[]): void {

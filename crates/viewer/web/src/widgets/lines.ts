@@ -4,7 +4,7 @@ import { element } from "./dom";
 import { stepOf } from "./steps";
 
 /** Browsers cannot draw beyond about ten million pixels, so a longer list is scrolled proportionally. */
-const MOST_PIXELS = 8_000_000;
+const MAX_PIXELS = 8_000_000;
 const SPARE = 6;
 
 export interface LinesOptions {
@@ -57,7 +57,7 @@ export class Lines {
   /** Sets other lines, and redraws everything. */
   setCount(count: number): void {
     this.total = count;
-    this.space.style.height = `${Math.min(count * this.options.height, MOST_PIXELS)}px`;
+    this.space.style.height = `${Math.min(count * this.options.height, MAX_PIXELS)}px`;
     this.active = Math.min(this.active, count - 1);
     this.refresh();
   }
@@ -114,7 +114,7 @@ export class Lines {
 
   /** Pixels of the browser per pixel of all lines. */
   private get ratio(): number {
-    const real = Math.max(0, Math.min(this.total * this.options.height, MOST_PIXELS) - this.host.clientHeight);
+    const real = Math.max(0, Math.min(this.total * this.options.height, MAX_PIXELS) - this.host.clientHeight);
     return this.longest > 0 ? real / this.longest : 1;
   }
 
