@@ -113,18 +113,7 @@ fn more_calls_show_in_the_total_and_not_in_the_mean() {
 }
 
 fn call(callee: &str, incl_ns: i64) -> Call<'_> {
-    Call {
-        id: 0,
-        caller: None,
-        callee: callee.into(),
-        file: None,
-        line: None,
-        count: 10,
-        incl_ns,
-        excl_ns: incl_ns,
-        recursive_ns: None,
-        max_depth: None,
-    }
+    Call { callee: callee.into(), count: 10, incl_ns, excl_ns: incl_ns, ..Call::default() }
 }
 
 #[test]
@@ -133,14 +122,12 @@ fn sums_lines_and_memory_are_compared_too() {
         Any(source(move |tables| {
             tables.push(call("main::work", 1000 + line_ns))?;
             tables.push(LineTime {
-                id: 0,
-                file_id: None,
                 file: "work.pl".into(),
                 line: 7,
                 level: "line".into(),
                 calls: 3,
                 incl_ns: line_ns,
-                excl_ns: None,
+                ..LineTime::default()
             })?;
             tables.push(Frame { id: 4, function: "grow".into(), file: None, line: None })?;
             tables.push(Stack { id: 9, parent_id: None, frame_id: 4, depth: 0 })?;
@@ -163,18 +150,7 @@ fn sums_lines_and_memory_are_compared_too() {
 }
 
 fn allocation(size_bytes: u64) -> Allocation<'static> {
-    Allocation {
-        id: 0,
-        ts_ns: 0,
-        thread_id: None,
-        address: 16,
-        size_bytes,
-        stack_id: Some(9),
-        fate: "live".into(),
-        freed_ts_ns: None,
-        lifetime_ns: None,
-        end_id: None,
-    }
+    Allocation { ts_ns: 0, address: 16, size_bytes, stack_id: Some(9), fate: "live".into(), ..Allocation::default() }
 }
 
 fn fixture(path: &str) -> Trace {

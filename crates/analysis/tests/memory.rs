@@ -100,14 +100,13 @@ fn taken(id: i64, address: u64, size_bytes: u64, end: Option<i64>, fate: &'stati
     Allocation {
         id,
         ts_ns: id * 10,
-        thread_id: None,
         address,
         size_bytes,
-        stack_id: None,
         fate: fate.into(),
         freed_ts_ns: end.map(|end| end * 10),
         end_id: end,
         lifetime_ns: end.map(|end| (end - id) * 10),
+        ..Allocation::default()
     }
 }
 

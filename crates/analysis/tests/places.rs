@@ -22,12 +22,8 @@ fn definition<'a>(id: i64, kind: &'a str, name: &'a str) -> Definition<'a> {
         name: name.into(),
         file: Some("draw.cpp".into()),
         line: Some(7),
-        last_line: None,
         color: Some(0xff00_ff00),
-        level: None,
-        flags: None,
-        status: None,
-        args: None,
+        ..Definition::default()
     }
 }
 
@@ -47,18 +43,7 @@ fn log(id: i64, definition_id: Option<i64>, file: Option<&'static str>) -> Log<'
 }
 
 fn allocation(id: i64, stack_id: Option<i64>, size_bytes: u64) -> Allocation<'static> {
-    Allocation {
-        id,
-        ts_ns: id,
-        thread_id: None,
-        address: 16,
-        size_bytes,
-        stack_id,
-        fate: "live".into(),
-        freed_ts_ns: None,
-        lifetime_ns: None,
-        end_id: None,
-    }
+    Allocation { id, ts_ns: id, address: 16, size_bytes, stack_id, fate: "live".into(), ..Allocation::default() }
 }
 
 /// Spans of two names, log lines of one site, and allocations of one function.

@@ -47,11 +47,9 @@ fn bookmark(note: &Note, id: i64) -> Event<'_> {
     Event {
         id,
         ts_ns: note.ts_ns,
-        thread_id: None,
-        span_id: None,
         name: note.text.as_str().into(),
         category: EventCategory::Bookmark.as_str().into(),
-        definition_id: None,
+        ..Event::default()
     }
 }
 

@@ -61,16 +61,12 @@ fn push_memory(thread: i64, tables: &mut Tables<'_>) -> Result<(), Halt> {
 
 fn push_call(tables: &mut Tables<'_>) -> Result<(), Halt> {
     tables.push(Call {
-        id: 0,
         caller: Some("nobody".into()),
         callee: "".into(),
-        file: None,
-        line: None,
         count: u64::MAX,
         incl_ns: i64::MIN,
         excl_ns: i64::MAX,
-        recursive_ns: None,
-        max_depth: None,
+        ..Call::default()
     })
 }
 
@@ -82,11 +78,7 @@ fn push_arg(id: i64, owner_table: &str, tables: &mut Tables<'_>) -> Result<(), H
         key: "".into(),
         idx: Some(u32::MAX),
         r#type: "".into(),
-        int_value: None,
-        uint_value: None,
-        float_value: None,
-        text_value: None,
-        bytes_value: None,
+        ..Arg::default()
     })
 }
 

@@ -3,7 +3,8 @@
 /// Defines a table in its module: the row, its `Builder`, its `View`, and the columns as data.
 ///
 /// A column is `name: Kind`, followed by `=> table` if it holds the `id` of a row in that table. Every table starts
-/// with `trace_id` and `id`, which are implicit.
+/// with `trace_id` and `id`, which are implicit. The default row holds zeros, empty texts and NULLs; a mapper names
+/// every column instead, so that a new one cannot be forgotten.
 macro_rules! table {
     (
         $(#[doc = $about:literal])+
@@ -12,7 +13,7 @@ macro_rules! table {
         }
     ) => {
         $(#[doc = $about])+
-        #[derive(Clone, Copy, Debug)]
+        #[derive(Clone, Copy, Debug, Default)]
         pub struct $row<'a> {
             /// Unique per table and trace.
             pub id: i64,

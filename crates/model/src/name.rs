@@ -22,6 +22,12 @@ pub enum Named<'a> {
     Bytes(&'a [u8]),
 }
 
+impl Default for Named<'_> {
+    fn default() -> Self {
+        Self::Text("")
+    }
+}
+
 impl From<Symbol> for Named<'_> {
     fn from(symbol: Symbol) -> Self {
         Self::Symbol(symbol)
@@ -48,7 +54,7 @@ pub struct NameColumn {
     /// Keys, looked up by the texts of `entries`.
     by_text: HashTable<i32>,
     hasher: DefaultHashBuilder,
-    entries: Vec<Entry>,
+    entries: Vec<KeyText>,
     /// The texts of the entries that are not symbols.
     texts: String,
     /// The key of the last text. If there was none, the key of an entry that equals no text.
@@ -58,7 +64,7 @@ pub struct NameColumn {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Entry {
+enum KeyText {
     Symbol(Symbol),
     /// A range of `texts`.
     Text(usize, usize),
@@ -86,7 +92,7 @@ impl NameColumn {
         if self.by_symbol.len() <= symbol.index() {
             self.by_symbol.resize(symbol.index() + 1, NO_KEY);
         }
-        let key = self.add(Entry::Symbol(symbol));
+        let key = self.add(KeyText::Symbol(symbol));
         self.by_symbol[symbol.index()] = key;
         key
     }
@@ -115,11 +121,11 @@ impl NameColumn {
         };
         let begin = self.texts.len();
         self.texts.push_str(text);
-        let key = self.add(Entry::Text(begin, self.texts.len()));
+        let key = self.add(KeyText::Text(begin, self.texts.len()));
         self.last_text = key;
         let Self { by_text, hasher, entries, texts, .. } = self;
         by_text.insert_unique(hash, key, |key| match entries.get(*key as usize) {
-            Some(Entry::Text(begin, end)) => hasher.hash_one(&texts.as_bytes()[*begin..*end]),
+            Some(KeyText::Text(begin, end)) => hasher.hash_one(&texts.as_bytes()[*begin..*end]),
             _ => 0,
         });
         (key, text.len())
@@ -128,12 +134,12 @@ impl NameColumn {
     #[inline]
     fn bytes(&self, key: i32) -> Option<&[u8]> {
         match self.entries.get(key as usize)? {
-            Entry::Symbol(_) => None,
-            Entry::Text(begin, end) => self.texts.as_bytes().get(*begin..*end),
+            KeyText::Symbol(_) => None,
+            KeyText::Text(begin, end) => self.texts.as_bytes().get(*begin..*end),
         }
     }
 
-    fn add(&mut self, entry: Entry) -> i32 {
+    fn add(&mut self, entry: KeyText) -> i32 {
         self.values = None;
         self.entries.push(entry);
         self.entries.len() as i32 - 1
@@ -143,8 +149,8 @@ impl NameColumn {
         let Self { entries, texts, values, .. } = self;
         let values = values.get_or_insert_with(|| {
             let texts = entries.iter().map(|entry| match entry {
-                Entry::Symbol(symbol) => strings.get(*symbol),
-                Entry::Text(begin, end) => &texts[*begin..*end],
+                KeyText::Symbol(symbol) => strings.get(*symbol),
+                KeyText::Text(begin, end) => &texts[*begin..*end],
             });
             Arc::new(StringArray::from_iter_values(texts))
         });

@@ -14,17 +14,14 @@ fn span<'a>(id: i64, parent_id: Option<i64>, name: impl Into<Named<'a>>) -> Span
     Span {
         id,
         parent_id,
-        thread_id: 0,
         depth,
         ts_ns: id,
         dur_ns: Some(10),
         self_ns: Some(0),
         name: name.into(),
         category: Named::Text("block"),
-        definition_id: None,
-        file: None,
         line: (id % 2 == 0).then_some(id as u32),
-        color: None,
+        ..Span::default()
     }
 }
 

@@ -56,34 +56,13 @@ impl Synthetic {
 /// The rows of a trace, a process and its thread `main`.
 pub fn push_main(tables: &mut Tables<'_>, extent: Extent) -> Result<(), Halt> {
     push_thread(tables, 0, "main")?;
-    tables.push(Process {
-        id: 0,
-        pid: Some(42),
-        ppid: None,
-        name: Some("game".into()),
-        start_ts_ns: None,
-        end_ts_ns: None,
-    })?;
+    tables.push(Process { pid: Some(42), name: Some("game".into()), ..Process::default() })?;
     tables.push(Trace { first_ts_ns: extent.first(), last_ts_ns: extent.last(), ..trace("game.prof") })
 }
 
 /// The row of a trace without any times.
 pub fn trace(path: &str) -> Trace<'_> {
-    Trace {
-        id: 0,
-        path,
-        format: "easyprofiler".into(),
-        version: "2.1.0",
-        producer: None,
-        clock: "tsc".into(),
-        clock_hz: None,
-        start_ticks: None,
-        start_native_ns: 0,
-        unix_origin_ns: None,
-        first_ts_ns: None,
-        last_ts_ns: None,
-        bytes: 0,
-    }
+    Trace { path, format: "easyprofiler".into(), version: "2.1.0", clock: "tsc".into(), ..Trace::default() }
 }
 
 /// The row of a thread.
@@ -105,18 +84,14 @@ pub fn push_span(tables: &mut Tables<'_>, thread_id: i64, category: &str, span: 
         self_ns: dur_ns,
         name: name.into(),
         category: category.into(),
-        definition_id: None,
-        file: None,
-        line: None,
-        color: None,
+        ..Span::default()
     })
 }
 
 /// An allocation at the time given by its id, with only a size and a stack.
 pub fn allocation(id: i64, size_bytes: u64, stack_id: Option<i64>, fate: &str) -> Allocation<'_> {
-    let (thread_id, freed_ts_ns, end_id, lifetime_ns) = Default::default();
     let (ts_ns, address, fate) = (id, 16, fate.into());
-    Allocation { id, ts_ns, thread_id, address, size_bytes, stack_id, fate, freed_ts_ns, end_id, lifetime_ns }
+    Allocation { id, ts_ns, address, size_bytes, stack_id, fate, ..Allocation::default() }
 }
 
 /// A pass over these tables.

@@ -147,19 +147,16 @@ mod tests {
             }
         }
         tables.push(Trace {
-            id: 0,
             path: "a",
             format: "x".into(),
             version: "1",
-            producer: None,
             clock: "tsc".into(),
             clock_hz: Some(2_000_000_000),
             start_ticks: Some(500),
             start_native_ns: 90,
-            unix_origin_ns: None,
             first_ts_ns: Some(10),
             last_ts_ns: Some(30),
-            bytes: 0,
+            ..Trace::default()
         })
     }
 

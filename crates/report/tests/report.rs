@@ -147,34 +147,23 @@ impl Made {
             let text = name(id % 500);
             tables.push(Span {
                 id,
-                thread_id: 0,
                 ts_ns: id * 1_000,
                 dur_ns: Some(900 + id % 7),
                 self_ns: Some(900 + id % 7),
                 name: text.as_str().into(),
                 category: "block".into(),
-                parent_id: None,
-                depth: 0,
-                definition_id: None,
-                file: None,
-                line: None,
-                color: None,
+                ..Span::default()
             })?;
         }
         tables.push(traces::Trace {
-            id: 0,
             path: self.text,
             format: self.text.into(),
             version: self.text,
             producer: Some(self.text),
             clock: "monotonic".into(),
-            clock_hz: None,
-            start_ticks: None,
-            start_native_ns: 0,
-            unix_origin_ns: None,
             first_ts_ns: Some(0),
             last_ts_ns: Some(self.spans * 1_000),
-            bytes: 0,
+            ..traces::Trace::default()
         })
     }
 }

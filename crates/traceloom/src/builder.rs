@@ -266,19 +266,15 @@ impl TraceBuilder {
     fn push_about(&self, tables: &mut Tables<'_>) -> Result<(), Halt> {
         let clock = if self.unix_origin_ns.is_some() { ClockKind::Wall } else { ClockKind::Monotonic };
         tables.push(Trace {
-            id: 0,
             path: &self.name,
             format: "".into(),
             version: "",
             producer: Some("Traceloom"),
             clock: clock.into(),
-            clock_hz: None,
-            start_ticks: None,
-            start_native_ns: 0,
             unix_origin_ns: self.unix_origin_ns,
             first_ts_ns: self.extent.first(),
             last_ts_ns: self.extent.last(),
-            bytes: 0,
+            ..Trace::default()
         })?;
         let (name, pid) = (Some(self.name.as_str().into()), Some(u64::from(std::process::id())));
         tables.push(Process { id: 0, pid, ppid: None, name, start_ts_ns: None, end_ts_ns: None })?;
@@ -334,10 +330,7 @@ fn push_span(id: i64, span: &OfSpan, tables: &mut Tables<'_>) -> Result<(), Halt
         self_ns: span.dur_ns.map(|dur_ns| dur_ns - span.inner_ns),
         name: span.name.as_str().into(),
         category: SpanCategory::Block.into(),
-        definition_id: None,
-        file: None,
-        line: None,
-        color: None,
+        ..Span::default()
     })
 }
 
@@ -359,20 +352,16 @@ fn push_point(id: i64, point: &OfPoint, tables: &mut Tables<'_>) -> Result<(), H
             thread_id,
             level: level.number(),
             level_name: level.as_str().into(),
-            file: None,
-            line: None,
-            format: None,
             message,
-            definition_id: None,
+            ..Log::default()
         }),
         What::Value(name, value) => tables.push(Counter {
             id,
             ts_ns,
             thread_id,
             name: name.as_str().into(),
-            value_id: None,
             value: Some(*value),
-            text: None,
+            ..Counter::default()
         }),
     }
 }

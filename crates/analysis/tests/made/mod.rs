@@ -17,18 +17,13 @@ impl<F: Fn(&mut Tables<'_>) -> Result<(), Halt>> TableSource for Made<F> {
 pub(crate) fn span<'a>(id: i64, thread_id: i64, name: &'a str, ts_ns: i64, dur_ns: i64) -> Span<'a> {
     Span {
         id,
-        parent_id: None,
         thread_id,
-        depth: 0,
         ts_ns,
         dur_ns: Some(dur_ns),
         self_ns: Some(dur_ns),
         name: name.into(),
         category: "block".into(),
-        definition_id: None,
-        file: None,
-        line: None,
-        color: None,
+        ..Span::default()
     }
 }
 
@@ -38,18 +33,12 @@ pub(crate) fn thread(id: i64, name: &str) -> Thread<'_> {
 
 pub(crate) fn trace(last_ts_ns: i64) -> Trace<'static> {
     Trace {
-        id: 0,
         path: "made",
         format: "made".into(),
         version: "1",
-        producer: None,
         clock: "monotonic".into(),
-        clock_hz: None,
-        start_ticks: None,
-        start_native_ns: 0,
-        unix_origin_ns: None,
         first_ts_ns: Some(0),
         last_ts_ns: Some(last_ts_ns),
-        bytes: 0,
+        ..Trace::default()
     }
 }

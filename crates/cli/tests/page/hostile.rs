@@ -46,9 +46,7 @@ fn fill(tables: &mut Tables<'_>) -> Result<(), Halt> {
         let (name, thread_id, definition_id, ts_ns) = (name.into(), 0, None, id * 1_000_000);
         tables.push(Span {
             id,
-            parent_id: None,
             thread_id,
-            depth: 0,
             ts_ns,
             dur_ns: Some(900_000),
             self_ns: Some(900_000),
@@ -57,7 +55,7 @@ fn fill(tables: &mut Tables<'_>) -> Result<(), Halt> {
             definition_id,
             file: Some(name),
             line: Some(1),
-            color: None,
+            ..Span::default()
         })?;
         let (thread_id, span_id, category) = (Some(thread_id), Some(id), "event".into());
         tables.push(Event { id, ts_ns: ts_ns + 1_000, thread_id, span_id, name, category, definition_id })?;
@@ -66,19 +64,13 @@ fn fill(tables: &mut Tables<'_>) -> Result<(), Halt> {
     tables.push(Thread { id: 0, tid: Some(7), process_id: 0, name, kind: None, location: None })?;
     tables.push(Process { id: 0, pid: Some(7), ppid: None, name, start_ts_ns: None, end_ts_ns: None })?;
     tables.push(Trace {
-        id: 0,
         path: NAMES[1],
         format: "easyprofiler".into(),
         version: "",
-        producer: None,
         clock: "steady".into(),
-        clock_hz: None,
-        start_ticks: None,
-        start_native_ns: 0,
-        unix_origin_ns: None,
         first_ts_ns: Some(0),
         last_ts_ns: Some(12_000_000),
-        bytes: 0,
+        ..Trace::default()
     })
 }
 

@@ -124,20 +124,14 @@ impl Filler<'_, '_> {
     }
 
     fn arg(&mut self, table: Table, owner_id: i64, key: &str, fill: impl FnOnce(&mut Arg<'_>)) -> Result<(), Halt> {
-        let (int_value, uint_value, float_value, text_value, bytes_value, idx) = Default::default();
         let kind = if table == Table::Logs && key == "0" { "i32" } else { "str" };
         let mut arg = Arg {
             id: self.arg_id,
             owner_table: table.name().into(),
             owner_id,
             key: key.into(),
-            idx,
             r#type: kind.into(),
-            int_value,
-            uint_value,
-            float_value,
-            text_value,
-            bytes_value,
+            ..Arg::default()
         };
         fill(&mut arg);
         self.arg_id += 1;
@@ -166,14 +160,13 @@ impl Filler<'_, '_> {
             self.tables.push(Log {
                 id,
                 ts_ns: Some(now),
-                thread_id: None,
                 level,
                 level_name: level_name.into(),
                 file: Some("src/main.c".into()),
                 line: Some(u32::from(*later)),
                 format: format.as_deref().map(Into::into),
                 message: &message,
-                definition_id: None,
+                ..Log::default()
             })?;
         }
         Ok(())

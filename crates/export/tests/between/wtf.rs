@@ -253,19 +253,14 @@ fn hostile(tables: &mut traceloom_model::Tables<'_>) -> Result<(), traceloom_mod
         let name = name.as_str().into();
         tables.push(Event { id, ts_ns, thread_id, span_id, name, category, definition_id })?;
         for (place, table) in [Table::Spans, Table::Events].into_iter().enumerate() {
-            let (int_value, uint_value, float_value, bytes_value, idx) = Default::default();
             tables.push(Arg {
                 id: id * 2 + place as i64,
                 owner_table: table.name().into(),
                 owner_id: id,
                 key: NAMES[id as usize].into(),
-                idx,
                 r#type: "string".into(),
-                int_value,
-                uint_value,
-                float_value,
                 text_value: Some(NAMES[id as usize]),
-                bytes_value,
+                ..Arg::default()
             })?;
         }
     }

@@ -77,18 +77,14 @@ pub(crate) fn fill_memory(tables: &mut Tables<'_>) -> Result<(), Halt> {
     for (id, name) in (0..).zip(NAMES.iter()) {
         tables.push(Frame { id, function: (*name).into(), file: Some((*name).into()), line: Some(1) })?;
         tables.push(Stack { id, parent_id: None, frame_id: id, depth: 0 })?;
-        let (thread_id, freed_ts_ns, end_id, lifetime_ns) = Default::default();
         tables.push(Allocation {
             id,
             ts_ns: id * 100,
-            thread_id,
             address: 4096 + 64 * id as u64,
             size_bytes: 50,
             stack_id: Some(id),
             fate: "live".into(),
-            freed_ts_ns,
-            end_id,
-            lifetime_ns,
+            ..Allocation::default()
         })?;
     }
     push_rest(tables)
@@ -113,12 +109,8 @@ fn push_span(id: i64, name: &str, tables: &mut Tables<'_>) -> Result<(), Halt> {
         owner_table: Table::Spans.name().into(),
         owner_id: id,
         key: key(name).as_str().into(),
-        idx: None,
         r#type: "string".into(),
-        int_value: None,
-        uint_value: None,
-        float_value: None,
         text_value: Some(name),
-        bytes_value: None,
+        ..Arg::default()
     })
 }

@@ -222,22 +222,15 @@ pub(crate) fn span(
     dur_ns: Option<i64>,
     name: &str,
 ) -> Span<'_> {
-    let (definition_id, file, line, color) = Default::default();
-    let (name, category) = (name.into(), "block".into());
-    let self_ns = dur_ns;
     Span {
         id,
         parent_id,
-        thread_id: 0,
         depth,
         ts_ns,
         dur_ns,
-        self_ns,
-        name,
-        category,
-        definition_id,
-        file,
-        line,
-        color,
+        self_ns: dur_ns,
+        name: name.into(),
+        category: "block".into(),
+        ..Span::default()
     }
 }

@@ -97,14 +97,7 @@ impl Scene {
         self.logs.iter().for_each(|line| reach(line.ts_ns, line.ts_ns));
         self.values.iter().for_each(|(_, ts_ns, _)| reach(*ts_ns, *ts_ns));
         self.blocks.iter().for_each(|block| reach(block.ts_ns, block.freed_ns.unwrap_or(block.ts_ns)));
-        tables.push(Process {
-            id: 0,
-            pid: Some(42),
-            ppid: None,
-            name: Some("planted".into()),
-            start_ts_ns: None,
-            end_ts_ns: None,
-        })?;
+        tables.push(Process { pid: Some(42), name: Some("planted".into()), ..Process::default() })?;
         for (id, name) in self.threads.iter().enumerate() {
             let name = Some(name.as_str().into());
             tables.push(Thread {
@@ -112,27 +105,20 @@ impl Scene {
                 tid: Some(100 + id as u64),
                 process_id: 0,
                 name,
-                kind: None,
-                location: None,
+                ..Thread::default()
             })?;
         }
         self.fill_spans(tables)?;
         self.fill_points(tables)?;
         self.fill_memory(tables)?;
         tables.push(traces::Trace {
-            id: 0,
             path: "planted",
             format: "planted".into(),
             version: "1",
-            producer: None,
             clock: "monotonic".into(),
-            clock_hz: None,
-            start_ticks: None,
-            start_native_ns: 0,
-            unix_origin_ns: None,
             first_ts_ns: Some(first_ns),
             last_ts_ns: Some(last_ns),
-            bytes: 0,
+            ..traces::Trace::default()
         })
     }
 
@@ -166,10 +152,7 @@ impl Scene {
                 self_ns: Some(self_ns[id].max(0)),
                 name: span.name.as_str().into(),
                 category: "block".into(),
-                definition_id: None,
-                file: None,
-                line: None,
-                color: None,
+                ..Span::default()
             })?;
         }
         Ok(())
@@ -194,9 +177,8 @@ impl Scene {
                 ts_ns: *ts_ns,
                 thread_id: Some(0),
                 name,
-                value_id: None,
                 value,
-                text: None,
+                ..Counter::default()
             })?;
         }
         for (id, line) in self.logs.iter().enumerate() {

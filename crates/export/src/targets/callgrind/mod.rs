@@ -113,9 +113,13 @@ mod tests {
     #[test]
     fn sums_of_calls_are_taken_where_there_are_some() {
         let trace = Synthetic::new(|tables| {
-            let (last_line, color, level, flags, status, args) = Default::default();
-            let (kind, name, file, line) = ("sub".into(), "main::f".into(), Some("a.pl".into()), Some(3));
-            tables.push(Definition { id: 0, kind, name, file, line, last_line, color, level, flags, status, args })?;
+            tables.push(Definition {
+                kind: "sub".into(),
+                name: "main::f".into(),
+                file: Some("a.pl".into()),
+                line: Some(3),
+                ..Definition::default()
+            })?;
             let call = |id, caller: Option<&'static str>, line, count, incl_ns, excl_ns| Call {
                 id,
                 caller: caller.map(Into::into),
@@ -125,8 +129,7 @@ mod tests {
                 count,
                 incl_ns,
                 excl_ns,
-                recursive_ns: None,
-                max_depth: None,
+                ..Call::default()
             };
             tables.push(call(0, Some("main::RUNTIME"), 9, 2, 50, 40))?;
             tables.push(call(1, Some("main::f"), 4, 1, 0, 10))?;

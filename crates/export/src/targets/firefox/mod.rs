@@ -192,12 +192,9 @@ mod tests {
         let trace = Synthetic::new(|tables| {
             push_thread(tables, 1, "worker")?;
             push_span(tables, 1, "frame", ("frame", 0, 0, None, 0, None))?;
-            let (span_id, definition_id, file, line, format) = Default::default();
             let (name, category) = ("tick".into(), "event".into());
-            tables.push(Event { id: 0, ts_ns: 7, thread_id: Some(1), span_id, name, category, definition_id })?;
-            let (level_name, message) = ("INFO".into(), "a=b\n");
-            let (id, ts_ns, thread_id, level) = (0, None, None, 1);
-            tables.push(Log { id, ts_ns, thread_id, level, level_name, file, line, format, message, definition_id })?;
+            tables.push(Event { ts_ns: 7, thread_id: Some(1), name, category, ..Event::default() })?;
+            tables.push(Log { level: 1, level_name: "INFO".into(), message: "a=b\n", ..Log::default() })?;
             for (id, freed_ts_ns) in [(0, Some(9)), (1, None)] {
                 tables.push(Allocation { freed_ts_ns, ..allocation(id, 100, None, "live") })?;
             }
