@@ -9,6 +9,7 @@ use traceloom_core::TimeRange;
 use traceloom_analysis::flame::{Flame, Options, Weight};
 use traceloom_mapping::{Trace, open};
 use traceloom_model::{Batches, Filter, Halt, Table, TableSource, Tables, Wanted, select, spans::Span};
+use traceloom_testkit::nytprofcalls_name;
 
 use crate::made::{Made, span, thread};
 
@@ -33,21 +34,6 @@ fn ticks_per_second(trace: &Trace) -> u128 {
     trace.pour(&Filter::default(), &mut batches).expect("the trace is read");
     let batch = batches.table(Table::Traces).next().expect("a trace has its row");
     Clocks::of(batch).unwrap().clock_hz.get(0).expect("the rate of the clock").into()
-}
-
-/// Names as nytprofcalls prints them: evals without numbers, and without separators.
-fn printed(name: &str) -> String {
-    let mut out = String::new();
-    let mut rest = name;
-    while let Some(at) = rest.find("eval ") {
-        let (before, after) = rest.split_at(at + "eval ".len());
-        let digits = after.bytes().take_while(u8::is_ascii_digit).count();
-        out.push_str(before);
-        out.push_str(if digits > 0 && after[digits..].starts_with(")[") { "0" } else { &after[..digits] });
-        rest = &after[digits..];
-    }
-    out.push_str(rest);
-    out.replace(';', "?")
 }
 
 /// Stacks and ticks of a golden; bytes that are not UTF-8 are read as Latin-1, as in the tables.
@@ -78,7 +64,7 @@ fn stacks_are_those_of_the_original() {
         let mut found = BTreeMap::new();
         let options = Options { weight: Weight::SelfTime, ..Options::default() };
         for (frames, own_ns, _) in stacks(&trace, options) {
-            let stack = frames.iter().map(|name| printed(name)).collect::<Vec<_>>().join(";");
+            let stack = frames.iter().map(|name| nytprofcalls_name(name)).collect::<Vec<_>>().join(";");
             assert_eq!(u128::from(own_ns) * rate % 1_000_000_000, 0, "{stack} of {base}");
             *found.entry(stack).or_insert(0) += (u128::from(own_ns) * rate / 1_000_000_000) as u64;
         }

@@ -27,20 +27,14 @@ fn report(path: &Path, options: &Options) -> Report {
 
 /// Files with a golden that lists their contents.
 fn goldens() -> Vec<(PathBuf, Json)> {
-    let mut folders = vec![folder()];
     let mut goldens = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).expect("the corpus") {
-            let path = entry.expect("an entry").path();
-            let golden = path.with_extension("json");
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|ending| ending == "mlyze") && golden.exists() {
-                let json: Json = serde_json::from_slice(&fs::read(golden).expect("the golden")).expect("JSON");
-                // The reader of the golden stops at a padded number; ours continues.
-                if json.get("summary").is_some() && !json["warnings"].to_string().contains("overlong varint") {
-                    goldens.push((path, json));
-                }
+    for path in traceloom_testkit::files(&folder()).expect("the corpus") {
+        let golden = path.with_extension("json");
+        if path.extension().is_some_and(|ending| ending == "mlyze") && golden.exists() {
+            let json: Json = serde_json::from_slice(&fs::read(golden).expect("the golden")).expect("JSON");
+            // The reader of the golden stops at a padded number; ours continues.
+            if json.get("summary").is_some() && !json["warnings"].to_string().contains("overlong varint") {
+                goldens.push((path, json));
             }
         }
     }

@@ -31,8 +31,8 @@ pub use crate::{
     checksum::Checksum,
     codec::{
         Access, Amount, Checks, Clock, Codec, Copied, Describe, Descriptor, Edited, Fact, FieldValue, Fields, HeaderOf,
-        Info, Listing, Loss, Mode, Options, Order, RecordOf, RecordWriter, Records, Sample, Slice, Sniff, Text,
-        Variant, checked,
+        Info, Listing, Loss, Mode, Options, Order, RecordOf, RecordWriter, Records, Sample, Sibling, Slice, Sniff,
+        Text, Variant, checked,
     },
     date::{civil, date_time},
     error::{Error, ErrorKind, Result},

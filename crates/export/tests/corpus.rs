@@ -6,7 +6,6 @@ mod support;
 
 use std::{
     collections::BTreeMap,
-    fs,
     path::{Path, PathBuf},
 };
 
@@ -22,20 +21,13 @@ use support::sums::{Sums, sums};
 
 /// Traces in a folder and its subfolders, with their paths relative to it.
 fn traces_in(root: &Path) -> Vec<(String, Trace)> {
-    let (mut folders, mut files) = (vec![root.to_owned()], Vec::new());
-    while let Some(folder) = folders.pop() {
-        for path in fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
-            if path.is_dir() { folders.push(path) } else { files.push(path) }
-        }
-    }
-    files.sort_unstable();
     // Goldens, notes and unreadable files are next to the traces.
     let opened = |path: PathBuf| {
         let trace = open(&path, None, &traceloom_mapping::Options::default()).ok()?;
         trace.pour(&Filter::default(), &mut Batches::of(Wanted::nothing())).ok()?;
         Some((path.strip_prefix(root).unwrap().display().to_string(), trace))
     };
-    files.into_iter().filter_map(opened).collect()
+    traceloom_testkit::files(root).unwrap().into_iter().filter_map(opened).collect()
 }
 
 /// Facts from the tables of a trace.

@@ -10,7 +10,7 @@ use traceloom_model::{
     links::Link, logs::Log, spans::Span, stacks::Stack, switches::Switch, threads::Thread,
 };
 
-use support::{Synthetic, push_trace, span};
+use support::{Made, push_trace, span};
 
 /// An id that no row has.
 const NOBODY: i64 = 99;
@@ -90,7 +90,7 @@ fn check(thread: i64) {
         for variant in all {
             let options = Options { variant: variant.clone(), ..Options::default() };
             let name = format!("{}:{}", target.id, variant.unwrap_or_default());
-            let source = Synthetic(|tables: &mut Tables<'_>| fill(thread, tables));
+            let source = Made(|tables: &mut Tables<'_>| fill(thread, tables));
             let write = || write(target, &source, &options, &mut Vec::new());
             match std::panic::catch_unwind(AssertUnwindSafe(write)) {
                 Err(_) => wrong.push(format!("{name} panics")),

@@ -21,7 +21,7 @@ use traceloom_model::{
 };
 use traceloom_testkit::npm;
 
-use support::{Synthetic, one_of_each, place, write};
+use support::{Made, one_of_each, place, write};
 
 #[derive(Debug, Default, PartialEq)]
 struct Numbers {
@@ -172,7 +172,7 @@ fn hostile_names_are_shown_as_they_are() {
     let modules = modules().inspect_err(|reason| npm::skip(reason));
     let Ok(folder) = modules else { return };
     let file = place("hostile-firefox").join("hostile.firefox.json");
-    write(by_id("firefox").unwrap(), &Synthetic(trace::fill), false, &file);
+    write(by_id("firefox").unwrap(), &Made(trace::fill), false, &file);
     let (found, _) = Profiler { folder }.numbers(&file, &session("hostile"));
     for name in trace::NAMES.iter() {
         let shown = if name.is_empty() { "(no name)" } else { name };

@@ -17,7 +17,7 @@ use traceloom_export::{Options, by_id, targets, write};
 use traceloom_mapping::Trace;
 use traceloom_model::{Batches, Filter, Table, TableSource, Tables, Wanted, spans};
 
-use support::{Synthetic, push_trace, span};
+use support::{Made, push_trace, span};
 use trace::{NAMES, fill, fill_memory};
 
 /// A target, and how it shows names.
@@ -107,14 +107,14 @@ fn no_formula(name: &str) -> String {
 fn written(target: &str, variant: Option<&str>) -> Vec<u8> {
     let mut out = Vec::new();
     let options = Options { variant: variant.map(str::to_owned), ..Options::default() };
-    write(by_id(target).unwrap(), &Synthetic(fill), &options, &mut out).unwrap();
+    write(by_id(target).unwrap(), &Made(fill), &options, &mut out).unwrap();
     out
 }
 
 fn written_memory(target: &str, variant: Option<&str>) -> Vec<u8> {
     let mut out = Vec::new();
     let options = Options { variant: variant.map(str::to_owned), ..Options::default() };
-    write(by_id(target).unwrap(), &Synthetic(fill_memory), &options, &mut out).unwrap();
+    write(by_id(target).unwrap(), &Made(fill_memory), &options, &mut out).unwrap();
     out
 }
 
@@ -201,7 +201,7 @@ fn folded_stacks_keep_one_line_for_each() {
 fn patched(target: &str, variant: Option<&str>, bytes: &[u8]) -> Trace {
     const PLACE: &[u8] = b"ABCDEFGHIJ";
     let name = std::str::from_utf8(PLACE).unwrap();
-    let source = Synthetic(|tables: &mut Tables<'_>| {
+    let source = Made(|tables: &mut Tables<'_>| {
         tables.push(span(0, 0, None, 0, Some(5_000), name))?;
         push_trace("a.prof", 10_000, tables)
     });

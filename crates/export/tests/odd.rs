@@ -10,7 +10,7 @@ use traceloom_export::{Options, by_id, write as write_target};
 use traceloom_mapping::{Trace, TraceSet};
 use traceloom_model::{Table, TableSource, Tables};
 
-use support::{Synthetic, ask, engine_or_skip, place, push_trace, span, traces, write};
+use support::{Made, ask, engine_or_skip, place, push_trace, span, traces, write};
 
 /// The engine's answers about one file.
 fn answers(engine: &Path, file: &Path, queries: &[&str]) -> Json {
@@ -23,7 +23,7 @@ fn answers(engine: &Path, file: &Path, queries: &[&str]) -> Json {
 #[test]
 fn open_and_overlapping_spans_keep_their_times() {
     let Some(engine) = engine_or_skip() else { return };
-    let trace = Synthetic(|tables: &mut Tables<'_>| {
+    let trace = Made(|tables: &mut Tables<'_>| {
         tables.push(span(0, 0, None, 0, Some(30), "whole"))?;
         tables.push(span(1, 1, Some(0), 10, Some(40), "reaches out"))?;
         tables.push(span(2, 0, None, 60, Some(40), "closed at the end"))?;
@@ -64,7 +64,7 @@ fn several_traces_become_one_and_compressed_json_is_read() {
 
 #[test]
 fn a_part_has_what_reaches_into_it() {
-    let trace = Synthetic(|tables: &mut Tables<'_>| {
+    let trace = Made(|tables: &mut Tables<'_>| {
         (0..100).try_for_each(|id| tables.push(span(id, 0, None, id * 10, Some(5), "x")))?;
         push_trace("part.prof", 1000, tables)
     });

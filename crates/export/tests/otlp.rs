@@ -14,7 +14,7 @@ use traceloom_model::{
 };
 
 use support::{
-    Synthetic, place, push_trace,
+    Made, place, push_trace,
     python::{Script, script_or_skip},
     span, traces,
 };
@@ -359,7 +359,7 @@ fn logs_hold_what_the_tables_hold() {
 #[test]
 fn a_log_entry_names_the_span_that_it_lies_in() {
     let Some(script) = script() else { return };
-    let trace = Synthetic(|tables: &mut Tables<'_>| {
+    let trace = Made(|tables: &mut Tables<'_>| {
         tables.push(span(0, 0, None, 0, Some(100), "outer"))?;
         tables.push(span(1, 1, Some(0), 10, Some(10), "inner"))?;
         for (id, ts_ns, thread_id) in [(0, 500, 0), (1, 15, 0), (2, 50, 0), (3, 15, 1)] {
@@ -394,7 +394,7 @@ fn a_log_entry_names_the_span_that_it_lies_in() {
 fn many_spans_come_in_several_parts() {
     let Some(script) = script() else { return };
     const SPANS: i64 = 40_000;
-    let trace = Synthetic(|tables: &mut Tables<'_>| {
+    let trace = Made(|tables: &mut Tables<'_>| {
         (0..SPANS).try_for_each(|id| tables.push(span(id, 0, None, id, Some(1), "one of many")))?;
         push_trace("a.prof", SPANS, tables)
     });

@@ -3,8 +3,8 @@
 use std::{io::Write, marker::PhantomData};
 
 use traceloom_core::{
-    Codec, Describe, Descriptor, Edited, Error, Findings, Info, Options, Records, Result, Rule, Sample, Slice, Sniff,
-    Source, checked,
+    Codec, Describe, Descriptor, Edited, Error, Findings, Info, Options, Records, Result, Rule, Sample, Sibling, Slice,
+    Sniff, Source, checked,
 };
 
 /// Receives the header and every record of a file: offset, length, contents. `false` stops the walk.
@@ -49,14 +49,7 @@ pub trait Format: Sync {
     ) -> Result<Edited>;
 
     /// See [`Codec::convert_to`].
-    fn convert_to(
-        &self,
-        source: &Source,
-        out: &mut dyn Write,
-        to: &Descriptor,
-        variant: Option<&str>,
-        options: &Options,
-    ) -> Result<Edited>;
+    fn convert_to(&self, source: &Source, out: &mut dyn Write, to: &Sibling<'_>, options: &Options) -> Result<Edited>;
 
     /// See [`Codec::repair`].
     fn repair(&self, source: &Source, out: &mut dyn Write, options: &Options) -> Result<Edited>;
@@ -131,19 +124,11 @@ impl<C: Codec> Format for Erased<C> {
         written(|| C::canonical(source, out, variant, options))
     }
 
-    fn convert_to(
-        &self,
-        source: &Source,
-        out: &mut dyn Write,
-        to: &Descriptor,
-        variant: Option<&str>,
-        options: &Options,
-    ) -> Result<Edited> {
-        if !C::FORMAT.siblings.contains(&to.id) {
-            let (from, to) = (C::FORMAT.id, to.id);
-            return Err(Error::usage(format!("{from} cannot be converted to {to} record by record")));
+    fn convert_to(&self, source: &Source, out: &mut dyn Write, to: &Sibling<'_>, options: &Options) -> Result<Edited> {
+        if !C::FORMAT.siblings.contains(&to.format.id) {
+            return Err(to.refused_by(C::FORMAT));
         }
-        written(|| C::convert_to(source, out, to, variant, options))
+        written(|| C::convert_to(source, out, to, options))
     }
 
     fn repair(&self, source: &Source, out: &mut dyn Write, options: &Options) -> Result<Edited> {

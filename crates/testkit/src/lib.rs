@@ -14,6 +14,7 @@ pub mod document;
 pub mod made;
 mod noise;
 pub mod npm;
+mod nytprofcalls;
 mod original_wtf;
 #[cfg(feature = "planted")]
 pub mod planted;
@@ -31,6 +32,7 @@ pub use crate::{
     corpus::{Case, cases, default_roots, each_case, files, fixture, fixtures, strays},
     digest::{Digest, FieldHash, RecordDigest},
     noise::Noise,
+    nytprofcalls::nytprofcalls_name,
     original_wtf::OriginalWtf,
     preload::preload_library,
     subject::{Field, FieldEdit, IsChanged, Moments, Specimen, Subject},

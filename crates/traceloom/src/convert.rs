@@ -8,7 +8,7 @@ use std::{
 };
 
 use flate2::{Compression, write::GzEncoder};
-use traceloom_core::{Descriptor, Edited, Error, Findings, Loss, Mode, Result, Slice, TimeRange};
+use traceloom_core::{Descriptor, Edited, Error, Findings, Loss, Mode, Result, Sibling, Slice, TimeRange};
 use traceloom_export::{Note, Noted, NotedSet, Options, Target, by_path};
 use traceloom_model::TableSource;
 use traceloom_open::by_id;
@@ -233,8 +233,9 @@ impl Trace {
                 Edited { findings, loss: Loss::default() }
             }
             Route::Canonical => conversion.compress(out, |out| self.canonical(variant, out))?,
-            Route::Sibling(to) => conversion.compress(out, |out| {
-                self.edit(out, |out| self.erased().convert_to(self.source(), out, to, variant, self.options()))
+            Route::Sibling(format) => conversion.compress(out, |out| {
+                let to = Sibling { format, variant };
+                self.edit(out, |out| self.erased().convert_to(self.source(), out, &to, self.options()))
             })?,
             Route::Tables if conversion.holds_notes() => {
                 let noted = Noted { trace: self.inner(), notes: conversion.notes_on(self.path()) };

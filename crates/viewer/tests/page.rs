@@ -98,17 +98,7 @@ fn renew(from: &Path, to: &Path) {
 
 /// All files below a folder, by their path in it.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(next) = folders.pop() {
-        for entry in fs::read_dir(&next).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                found.insert(path.strip_prefix(folder).unwrap().to_owned(), fs::read(&path).unwrap());
-            }
-        }
-    }
-    found
+    let relative = |path: &Path| path.strip_prefix(folder).unwrap().to_owned();
+    let files = traceloom_testkit::files(folder).unwrap();
+    files.iter().map(|path| (relative(path), fs::read(path).unwrap())).collect()
 }

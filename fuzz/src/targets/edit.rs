@@ -1,6 +1,6 @@
 //! Editing: for any input, the output can be read, and a repaired file is valid.
 
-use traceloom_core::{Codec, Error, ErrorKind, Mode, Options, Result, Slice, Source, TimeRange};
+use traceloom_core::{Codec, Sibling, Error, ErrorKind, Mode, Options, Result, Slice, Source, TimeRange};
 use traceloom_open::by_id;
 
 use super::walk::walk;
@@ -52,8 +52,8 @@ fn canonical<C: Codec>(source: &Source, choices: &mut Choices, options: &Options
 }
 
 fn convert<C: Codec>(source: &Source, sibling: &str, options: &Options) {
-    let to = by_id(sibling).expect("a sibling is a format").descriptor();
-    if let Some(converted) = run(|out| C::convert_to(source, out, to, None, options)) {
+    let to = Sibling { format: by_id(sibling).expect("a sibling is a format").descriptor(), variant: None };
+    if let Some(converted) = run(|out| C::convert_to(source, out, &to, options)) {
         (shapes::of(sibling).assert_walks)(&converted, Mode::Strict, "convert");
     }
 }

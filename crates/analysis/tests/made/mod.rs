@@ -1,17 +1,7 @@
 //! Traces built row by row.
 
-use traceloom_core::Result;
-use traceloom_model::{Filter, Halt, TableSink, TableSource, Tables, spans::Span, threads::Thread, traces::Trace};
-
-/// A trace whose rows come from a function.
-pub(crate) struct Made<F>(pub(crate) F);
-
-impl<F: Fn(&mut Tables<'_>) -> Result<(), Halt>> TableSource for Made<F> {
-    fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
-        let mut tables = Tables::new(1, filter.clone(), sink);
-        (self.0)(&mut tables).and_then(|()| tables.finish()).or_else(Halt::into_result)
-    }
-}
+use traceloom_model::{spans::Span, threads::Thread, traces::Trace};
+pub(crate) use traceloom_testkit::planted::Made;
 
 /// An outermost span on a thread.
 pub(crate) fn span<'a>(id: i64, thread_id: i64, name: &'a str, ts_ns: i64, dur_ns: i64) -> Span<'a> {

@@ -2,8 +2,7 @@
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-use traceloom_core::Result;
-use traceloom_testkit::planted::{Dice, Scene};
+use traceloom_testkit::planted::{FLEET_TEMPLATE, write_fleet, write_run};
 
 use crate::{Folder, fixture_of, stderr, stdout, traceloom};
 
@@ -47,33 +46,11 @@ fn contents(store: &str) -> Vec<(String, Vec<String>)> {
     TABLES.iter().map(|table| ((*table).to_owned(), rows(store, &format!("select * from {table}")))).collect()
 }
 
-/// Writes a profile in which each of 40 `Render` calls takes about this long, and `Update` is constant.
-fn plant(path: &Path, render_ns: f64, seed: u64) -> Result<()> {
-    let (mut scene, mut dice, mut now) = (Scene::new(&["Main"]), Dice::new(seed), 0);
-    let run = 1.0 + 0.02 * dice.normal();
-    for _ in 0..40 {
-        let render = (render_ns * run * (1.0 + 0.05 * dice.normal())) as i64;
-        let update = (80_000.0 * run * (1.0 + 0.05 * dice.normal())) as i64;
-        now = scene.span(0, "Render", now, render) + 1000;
-        now = scene.span(0, "Update", now, update) + 1000;
-    }
-    let source = scene.written("easyprofiler")?.opened.source;
-    fs::create_dir_all(path.parent().expect("a folder"))?;
-    Ok(fs::write(path, source.prefix(source.len()? as usize)?)?)
-}
-
 /// Ten days with one build each and some traces of two hosts; from build `b6` on, `Render` is slower by a factor.
 fn fleet(folder: &Folder, slowdown: f64) -> String {
     let (traces, store) = (folder.path("traces"), folder.path("fleet"));
-    for day in 1..=10_u64 {
-        let render_ns = if day >= 6 { 200_000.0 * slowdown } else { 200_000.0 };
-        for run in 0..4 {
-            let path = format!("{traces}/host{}/b{day}/2026-11-{day:02}/{run}.prof", run % 2);
-            plant(Path::new(&path), render_ns, day * 100 + run).expect("a trace");
-        }
-    }
-    let template = "{host}/{build}/{day}/*.prof";
-    let ingest = traceloom(&["ingest", &traces, &store, "--template", template]);
+    write_fleet(Path::new(&traces), slowdown).expect("traces");
+    let ingest = traceloom(&["ingest", &traces, &store, "--template", FLEET_TEMPLATE]);
     assert!(ingest.status.success() && stderr(&ingest).contains("added: 40 traces, "), "{}", stderr(&ingest));
     store
 }
@@ -151,7 +128,7 @@ fn additions_are_merged_and_columns_stay() {
     let store = folder.path("fleet");
     for number in 0..3 {
         let path = folder.path(&format!("{number}.prof"));
-        plant(Path::new(&path), 50_000.0, number).expect("a trace");
+        write_run(Path::new(&path), 50_000.0, number).expect("a trace");
         let added = traceloom(&["ingest", &path, &store, "--tag", "host=a", "--tag", "region=eu"]);
         assert!(added.status.success(), "{}", stderr(&added));
     }
@@ -236,7 +213,7 @@ fn the_slow_host_is_the_worst() {
         let render_ns = if host == "web2" { 400_000.0 } else { 200_000.0 };
         for run in 0..3 {
             let path = format!("{traces}/{host}/{run}.prof");
-            plant(Path::new(&path), render_ns, number as u64 * 10 + run).expect("a trace");
+            write_run(Path::new(&path), render_ns, number as u64 * 10 + run).expect("a trace");
         }
     }
     let ingest = traceloom(&["ingest", &traces, &store, "--template", "{host}/*.prof", "--tag", "build=1"]);

@@ -26,15 +26,25 @@ mod store;
 #[cfg(target_os = "linux")]
 mod terminal;
 mod threads;
+mod wtf;
 
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::{Command, Output},
+    process::{Command, Output, Stdio},
 };
 
 fn traceloom(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_traceloom")).args(arguments).output().expect("the program starts")
+}
+
+/// The program with a reader that stops at once.
+fn with_closed_output(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_traceloom"));
+    command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
+    drop(child.stdout.take());
+    child.wait_with_output().expect("the program ends")
 }
 
 fn stdout(output: &Output) -> String {

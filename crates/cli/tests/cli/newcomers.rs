@@ -1,12 +1,8 @@
 //! First steps of a user who has only read `--help`.
 
-use std::{
-    fs,
-    net::TcpListener,
-    process::{Command, Stdio},
-};
+use std::{fs, net::TcpListener, process::Command};
 
-use crate::{Folder, stderr, stdout, traceloom};
+use crate::{Folder, stderr, stdout, traceloom, with_closed_output};
 
 fn demo() -> Folder {
     let folder = Folder::new();
@@ -254,14 +250,7 @@ fn the_demo_asks_questions_whose_answers_are_there() {
 #[test]
 fn a_closed_pipe_is_no_error_of_a_picture() {
     let demo = demo();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_traceloom"))
-        .args(["flame", &demo.path("demo/game.prof")])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
-    drop(child.stdout.take());
-    let output = child.wait_with_output().expect("the program ends");
+    let output = with_closed_output(&["flame", &demo.path("demo/game.prof")]);
     assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));
 }
 

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use crate::{Folder, assert_snapshot, fixture, stderr, stdout, traceloom};
+use crate::{Folder, assert_snapshot, fixture, stderr, stdout, traceloom, with_closed_output};
 
 #[test]
 fn help_of_every_verb() {
@@ -33,14 +33,7 @@ fn errors_name_the_file_and_what_is_wrong() {
 
 #[test]
 fn a_reader_that_has_seen_enough_is_no_error() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_traceloom"))
-        .args(["dump", &fixture("v210_gui_saved_bookmarks.prof")])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
-    drop(child.stdout.take());
-    let output = child.wait_with_output().expect("the program ends");
+    let output = with_closed_output(&["dump", &fixture("v210_gui_saved_bookmarks.prof")]);
     assert!(output.status.success());
     assert_eq!(stderr(&output), "");
 }

@@ -3,10 +3,9 @@
 use std::{fs, path::PathBuf};
 
 use traceloom_export::{by_id, write};
-use traceloom_model::{
-    Filter, Halt, TableSink, TableSource, Tables, events::Event, processes::Process, spans::Span, threads::Thread,
-    traces::Trace,
-};
+use traceloom_model::{Halt, Tables, events::Event, processes::Process, spans::Span, threads::Thread, traces::Trace};
+
+use traceloom_testkit::planted::Made;
 
 use crate::served::{place, sample, traceloom};
 
@@ -30,15 +29,6 @@ pub(crate) fn long_name() -> String {
 }
 
 /// One span and one event per name.
-struct Names;
-
-impl TableSource for Names {
-    fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> traceloom_core::Result<()> {
-        let mut tables = Tables::new(1, filter.clone(), sink);
-        fill(&mut tables).and_then(|()| tables.finish()).or_else(Halt::into_result)
-    }
-}
-
 fn fill(tables: &mut Tables<'_>) -> Result<(), Halt> {
     let long = long_name();
     let names = NAMES.into_iter().chain([long.as_str()]);
@@ -81,7 +71,7 @@ pub(crate) fn traces(test: &str) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for (target, file) in [("easyprofiler", "<img src=x onerror=alert(2)>.prof"), ("wtf", "names.wtf-trace")] {
         let mut out = Vec::new();
-        write(by_id(target).unwrap(), &Names, &Default::default(), &mut out).unwrap();
+        write(by_id(target).unwrap(), &Made(fill), &Default::default(), &mut out).unwrap();
         files.push(place.join(file));
         fs::write(place.join(file), out).unwrap();
     }

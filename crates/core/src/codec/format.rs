@@ -24,6 +24,22 @@ pub struct Descriptor {
     pub order: Order,
 }
 
+/// A format to convert to, in one of its variants.
+#[derive(Clone, Copy, Debug)]
+pub struct Sibling<'a> {
+    /// The format.
+    pub format: &'static Descriptor,
+    /// The id of one of its variants (default: the first one).
+    pub variant: Option<&'a str>,
+}
+
+impl Sibling<'_> {
+    /// The error if `from` is not a sibling of this format.
+    pub fn refused_by(&self, from: &Descriptor) -> Error {
+        Error::usage(format!("{} cannot be converted to {} record by record", from.id, self.format.id))
+    }
+}
+
 impl Descriptor {
     /// A format that is read front to back, with records in order of their start and a clock unrelated to the time of
     /// day.

@@ -13,7 +13,7 @@ pub use self::{
     checked::{Copied, checked},
     describe::{Describe, FieldValue, Fields, Text},
     edit::{Edited, Loss, Slice},
-    format::{Access, Checks, Clock, Descriptor, Mode, Options, Order, Sniff, Variant},
+    format::{Access, Checks, Clock, Descriptor, Mode, Options, Order, Sibling, Sniff, Variant},
     info::{Amount, Fact, Info, Listing, Sample},
 };
 use crate::{Error, Findings, Located, Result, Rule, Source};
@@ -71,14 +71,8 @@ pub trait Codec: sealed::Sealed + Sized + Sync + 'static {
     fn canonical<W: Write>(source: &Source, out: W, variant: Option<&str>, options: &Options) -> Result<Edited>;
 
     /// Writes the contents in a sibling dialect, one of [`Descriptor::siblings`].
-    fn convert_to<W: Write>(
-        _source: &Source,
-        _out: W,
-        to: &Descriptor,
-        _variant: Option<&str>,
-        _options: &Options,
-    ) -> Result<Edited> {
-        Err(Error::usage(format!("{} cannot be converted to {} record by record", Self::FORMAT.id, to.id)))
+    fn convert_to<W: Write>(_source: &Source, _out: W, to: &Sibling<'_>, _options: &Options) -> Result<Edited> {
+        Err(to.refused_by(Self::FORMAT))
     }
 
     /// Writes a file that the format's tool loads.

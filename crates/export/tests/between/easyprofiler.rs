@@ -7,7 +7,7 @@ use traceloom_testkit::planted::Scene;
 use crate::{
     Converted, convert,
     picture::{Picture, Point, Span},
-    support::{Synthetic, push_trace, span, traces},
+    support::{Made, push_trace, span, traces},
 };
 
 /// The parts of a span that the format holds: thread, start, end, name, source, and the depth if it is certain.
@@ -93,7 +93,7 @@ fn traces_of_every_format_keep_spans_events_and_values() {
 fn hostile_names_come_through() {
     let names =
         ["plain", "line\nfeed\r\t\u{1}\u{1b}[31m", "</script>", "\"quoted\" \\", "größe😀\u{2028}", "=cmd|'!A0"];
-    let trace = Synthetic(move |tables: &mut traceloom_model::Tables<'_>| {
+    let trace = Made(move |tables: &mut traceloom_model::Tables<'_>| {
         for (id, name) in (0..).zip(names) {
             let file = Some(name.into());
             tables.push(Row { file, line: Some(7), ..span(id, 0, None, id * 100, Some(50), name) })?;
@@ -115,7 +115,7 @@ fn hostile_names_come_through() {
 #[test]
 fn long_names_are_cut_and_counted() {
     let long = "ä".repeat(40_000);
-    let trace = Synthetic(move |tables: &mut traceloom_model::Tables<'_>| {
+    let trace = Made(move |tables: &mut traceloom_model::Tables<'_>| {
         tables.push(span(0, 0, None, 0, Some(50), &long))?;
         push_trace("long", 1000, tables)
     });

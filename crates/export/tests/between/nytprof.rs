@@ -7,7 +7,7 @@ use traceloom_model::{Batches, Columns, Filter, Table, TableSource, Wanted, span
 use crate::{
     Converted, assert_equal, convert, loses,
     picture::{Call, Picture, Span},
-    support::{Synthetic, place, push_trace, span},
+    support::{Made, place, push_trace, span},
     traces,
 };
 
@@ -125,7 +125,7 @@ fn compressed_streams_hold_the_same() {
         assert_eq!(packed.picture.calls, plain.picture.calls);
     }
     let bad = traceloom_export::Options { variant: Some("zlib11".to_owned()), ..Default::default() };
-    let trace = Synthetic(|tables: &mut traceloom_model::Tables<'_>| push_trace("x", 1, tables));
+    let trace = Made(|tables: &mut traceloom_model::Tables<'_>| push_trace("x", 1, tables));
     let target = traceloom_export::by_id("nytprof").unwrap();
     assert!(traceloom_export::write(target, &trace, &bad, &mut Vec::new()).is_err());
 }
@@ -322,7 +322,7 @@ fn perl_loads_the_results_and_adds_up_the_same() {
 fn long_times_and_hostile_names_come_through() {
     let names = ["plain", "line\nfeed\r\t\0\u{1}", "</script>", "\"quoted\" \\ ;", "größe😀\u{2028}", "a::b", "%s%n"];
     const YEAR_NS: i64 = 365 * 86_400_000_000_000;
-    let trace = Synthetic(move |tables: &mut traceloom_model::Tables<'_>| {
+    let trace = Made(move |tables: &mut traceloom_model::Tables<'_>| {
         for (id, name) in (0..).zip(names) {
             tables.push(span(id, 0, None, id * YEAR_NS, Some(YEAR_NS / 2 + 300), name))?;
         }

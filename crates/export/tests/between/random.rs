@@ -9,7 +9,7 @@ use traceloom_model::{
 use crate::{
     cnanolog, convert, easyprofiler, memlyze, nytprof,
     picture::Picture,
-    support::{Synthetic, push_trace, span},
+    support::{Made, push_trace, span},
     wtf,
 };
 
@@ -233,7 +233,7 @@ impl Filler<'_, '_> {
 
 fn pictured(plan: &Plan, target: &str, compare: impl FnOnce(&Picture, &crate::Converted)) {
     let plan = plan.clone();
-    let trace = Synthetic(move |tables: &mut Tables<'_>| plan.fill(tables));
+    let trace = Made(move |tables: &mut Tables<'_>| plan.fill(tables));
     let from = Picture::of(&trace);
     let to = convert(&trace, target, None, "random");
     compare(&from, &to);
@@ -261,7 +261,7 @@ proptest! {
     fn spans_and_points_survive_in_easyprofiler(plan in plan()) {
         // A plan may consist of steps that make no row, and easy_profiler refuses an empty profile.
         let made = plan.clone();
-        let from = Picture::of(&Synthetic(move |tables: &mut Tables<'_>| made.fill(tables)));
+        let from = Picture::of(&Made(move |tables: &mut Tables<'_>| made.fill(tables)));
         let is_empty = from.spans.is_empty() && from.events.is_empty() && from.counters.is_empty();
         prop_assume!(!is_empty || !from.logs.is_empty());
         pictured(&plan, "easyprofiler", |from, to| {

@@ -17,7 +17,7 @@ use traceloom_wtf::{
 use crate::{
     Converted, assert_equal, convert, loses,
     picture::{Arguments, Picture, Point, Span, spread},
-    support::{Synthetic, place, push_trace, span, traces},
+    support::{Made, place, push_trace, span, traces},
 };
 
 /// The expected spans of the result.
@@ -271,7 +271,7 @@ fn hostile(tables: &mut traceloom_model::Tables<'_>) -> Result<(), traceloom_mod
 
 #[test]
 fn hostile_names_come_through() {
-    let trace = Synthetic(hostile);
+    let trace = Made(hostile);
     let from = Picture::of(&trace);
     let to = convert(&trace, "wtf", None, "hostile");
     let mut found: Vec<_> = to.picture.spans.iter().map(|span| (span.ts_ns, span.name.clone())).collect();

@@ -20,9 +20,11 @@ use serde_json::{Value as Json, json};
 use traceloom_core::Loss;
 use traceloom_export::Target;
 use traceloom_mapping::{Options, Trace, open};
-use traceloom_model::{Batches, Filter, Halt, TableSink, TableSource, Tables, Wanted, spans::Span, traces};
+use traceloom_model::{Batches, Filter, Halt, TableSource, Tables, Wanted, spans::Span, traces};
 use traceloom_passes::fixture;
 use traceloom_testkit::npm;
+#[allow(unused_imports, reason = "each test program uses a part of it")]
+pub(crate) use traceloom_testkit::planted::Made;
 
 /// Maximum number of traces per format that the tests use: the longest ones, which contain the most.
 const MAX_TRACES: usize = 16;
@@ -196,16 +198,6 @@ pub(crate) fn ask(engine: &Path, files: &[PathBuf], queries: &[&str]) -> BTreeMa
     let text = String::from_utf8(out.stdout).unwrap();
     let answers = text.lines().map(|line| serde_json::from_str::<Json>(line).unwrap());
     answers.map(|answer| (PathBuf::from(answer["file"].as_str().unwrap()), answer)).collect()
-}
-
-/// Handmade tables.
-pub(crate) struct Synthetic<F>(pub(crate) F);
-
-impl<F: Fn(&mut Tables<'_>) -> Result<(), Halt>> TableSource for Synthetic<F> {
-    fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> traceloom_core::Result<()> {
-        let mut tables = Tables::new(1, filter.clone(), sink);
-        (self.0)(&mut tables).and_then(|()| tables.finish()).or_else(Halt::into_result)
-    }
 }
 
 /// The row of a trace with this duration.

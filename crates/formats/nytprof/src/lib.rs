@@ -41,7 +41,7 @@ mod write;
 
 use std::io::Write;
 
-use traceloom_core::{Descriptor as Format, Edited, Options, Order, Result, Sniff, Source, Variant};
+use traceloom_core::{Descriptor as Format, Edited, Options, Order, Result, Sibling, Sniff, Source, Variant};
 
 use crate::variant::with_levels;
 pub use crate::{
@@ -78,14 +78,8 @@ traceloom_core::codec! {
         Ok(is_pynytprof.then_some(pynytprof::FORMAT.id))
     }
 
-    fn convert_to<W: Write>(
-        source: &Source,
-        out: W,
-        _to: &Format,
-        variant: Option<&str>,
-        options: &Options,
-    ) -> Result<Edited> {
-        edit::to_pynytprof(source, out, variant, options)
+    fn convert_to<W: Write>(source: &Source, out: W, to: &Sibling<'_>, options: &Options) -> Result<Edited> {
+        edit::to_pynytprof(source, out, to.variant, options)
     }
 
     fn header_bytes(header: &Header) -> u64 {

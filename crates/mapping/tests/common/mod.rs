@@ -13,22 +13,13 @@ use serde_json::Value as Json;
 use traceloom_mapping::{Options, Trace, ingest, open};
 use traceloom_model::{Batches, Columns, Filter, Flow, Integrity, Table, TableSink, Verdict, Wanted};
 
+use traceloom_testkit::files;
 pub use traceloom_testkit::{fixture, fixtures};
 
 /// All files below a folder with this extension, sorted.
 pub fn below(folder: &Path, ending: &str) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).expect("the folder is there").flatten() {
-            match entry.path() {
-                path if path.is_dir() => folders.push(path),
-                path if path.to_string_lossy().ends_with(ending) => found.push(path),
-                _ => {}
-            }
-        }
-    }
-    found.sort();
+    let mut found = files(folder).expect("the folder is there");
+    found.retain(|path| path.to_string_lossy().ends_with(ending));
     assert!(!found.is_empty(), "no {ending} below {}", folder.display());
     found
 }

@@ -9,6 +9,7 @@ use std::{
 use serde_json::Value as Json;
 use traceloom_model::{Batches, Table};
 use traceloom_nytprof::text_of;
+use traceloom_testkit::nytprofcalls_name;
 
 use crate::rows::{self, CallSum, CallSums, SpanRow};
 
@@ -237,25 +238,9 @@ pub(crate) fn check_folded(path: &Path, spans: &[SpanRow], place: &str) {
     let mut found = BTreeMap::new();
     for span in spans {
         let around = std::iter::successors(Some(span), |span| span.parent_id.map(|parent| by_id[&parent]));
-        let mut names: Vec<_> = around.map(|span| folded_name(&span.name)).collect();
+        let mut names: Vec<_> = around.map(|span| nytprofcalls_name(&span.name)).collect();
         names.reverse();
         *found.entry(names.join(";")).or_insert(0) += span.self_ns.unwrap_or(0) / 100;
     }
     assert_eq!(found, expected, "{place}");
-}
-
-/// Names as nytprofcalls prints them: evals without their numbers, and no separators.
-fn folded_name(name: &str) -> String {
-    let mut out = String::new();
-    let mut rest = name;
-    while let Some(at) = rest.find("eval ") {
-        let (before, after) = rest.split_at(at + "eval ".len());
-        let digits = after.bytes().take_while(u8::is_ascii_digit).count();
-        out.push_str(before);
-        out.push_str(if digits > 0 && after[digits..].starts_with(")[") { "0" } else { &after[..digits] });
-        rest = &after[digits..];
-    }
-    out.push_str(rest);
-    // A space inside the name of an eval is part of the name.
-    out.replace(';', "?")
 }

@@ -95,16 +95,6 @@ fn cell(column: &dyn Array, row: usize) -> String {
 
 /// All files below a folder with their contents.
 pub(crate) fn listing(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut found = Vec::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).expect("the folder is there").flatten() {
-            match entry.path() {
-                path if path.is_dir() => folders.push(path),
-                path => found.push((path.clone(), fs::read(path).expect("the file is there"))),
-            }
-        }
-    }
-    found.sort();
-    found
+    let files = traceloom_testkit::files(folder).expect("the folder is there");
+    files.into_iter().map(|path| (path.clone(), fs::read(path).expect("the file is there"))).collect()
 }

@@ -8,6 +8,7 @@ mod fleet;
 mod growth;
 mod held_back;
 mod logs;
+mod made;
 mod memory;
 mod profile;
 mod scene;
@@ -21,6 +22,7 @@ pub use self::{
     dice::Dice,
     fleet::{FLEET_TEMPLATE, write_fleet, write_run},
     growth::{Verb, assert_linear, assert_program_is_linear},
+    made::Made,
     scene::{Block, LogRow, Scene, SpanRow},
     score::{Blame, FamilyScore, Score},
     shapes::{SHAPES, Shape},

@@ -17,7 +17,7 @@ mod write;
 
 use std::io::Write;
 
-use traceloom_core::{Descriptor as Format, Edited, Options, Order, Result, Sniff, Source, Variant};
+use traceloom_core::{Descriptor as Format, Edited, Options, Order, Result, Sibling, Sniff, Source, Variant};
 
 pub use self::{
     read::{Reader, open},
@@ -48,14 +48,8 @@ traceloom_core::codec! {
         Ok((!is_pynytprof).then_some(crate::FORMAT.id))
     }
 
-    fn convert_to<W: Write>(
-        source: &Source,
-        out: W,
-        _to: &Format,
-        variant: Option<&str>,
-        options: &Options,
-    ) -> Result<Edited> {
-        edit::to_nytprof(source, out, variant, options)
+    fn convert_to<W: Write>(source: &Source, out: W, to: &Sibling<'_>, options: &Options) -> Result<Edited> {
+        edit::to_nytprof(source, out, to.variant, options)
     }
 
     fn header_bytes(header: &Header) -> u64 {

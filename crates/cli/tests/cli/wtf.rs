@@ -3,26 +3,14 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::{Command, Output},
 };
 
 use serde_json::Value as Json;
 
-fn traceloom(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_traceloom")).args(arguments).output().expect("the program starts")
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).expect("output is UTF-8")
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).expect("output is UTF-8")
-}
+use super::{Folder, fixture_of, stderr, stdout, traceloom};
 
 fn fixture(name: &str) -> String {
-    let path = traceloom_testkit::fixture(Path::new("wtf").join(name));
-    path.to_str().expect("the path is UTF-8").to_owned()
+    fixture_of("wtf", name)
 }
 
 /// Every trace with the golden of the Web Tracing Framework.
@@ -52,21 +40,9 @@ fn events(path: &str) -> Vec<String> {
     told
 }
 
-struct Folder(tempfile::TempDir);
-
-impl Folder {
-    fn new() -> Self {
-        Self(tempfile::tempdir().expect("a temporary folder"))
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.path().join(name).to_str().expect("the path is UTF-8").to_owned()
-    }
-
-    fn demo(&self) -> String {
-        assert!(traceloom(&["demo", &self.path("demo")]).status.success());
-        self.path("demo/game.wtf-trace")
-    }
+fn demo(folder: &Folder) -> String {
+    assert!(traceloom(&["demo", &folder.path("demo")]).status.success());
+    folder.path("demo/game.wtf-trace")
 }
 
 #[test]
@@ -83,7 +59,7 @@ fn strict_verdicts_are_the_originals() {
 #[test]
 fn every_form_holds_the_same_events_and_leads_back() {
     let folder = Folder::new();
-    let game = folder.demo();
+    let game = demo(&folder);
     for input in [
         game,
         fixture("wtf-js/js-mix.wtf-trace"),
@@ -109,7 +85,7 @@ fn every_form_holds_the_same_events_and_leads_back() {
 fn the_ending_decides_the_form() {
     let folder = Folder::new();
     let first_byte = |path: &str| fs::read(path).expect("a file").first().copied();
-    let (game, text, back) = (folder.demo(), folder.path("a.wtf-json"), folder.path("b.wtf-trace"));
+    let (game, text, back) = (demo(&folder), folder.path("a.wtf-json"), folder.path("b.wtf-trace"));
     assert!(traceloom(&["convert", &game, &text]).status.success());
     assert_eq!(first_byte(&text), Some(b'{'));
     assert!(traceloom(&["convert", &text, &back]).status.success());
@@ -128,7 +104,7 @@ fn the_ending_decides_the_form() {
 #[test]
 fn a_slice_repeats_definitions_and_zones() {
     let folder = Folder::new();
-    let (game, part) = (folder.demo(), folder.path("part.wtf-trace"));
+    let (game, part) = (demo(&folder), folder.path("part.wtf-trace"));
     let sliced = traceloom(&["slice", "--range", "1s..1.1s", "--thread", "Script", &game, &part]);
     assert!(sliced.status.success(), "{}", stderr(&sliced));
     assert_eq!(traceloom(&["check", "--strict", &part]).status.code(), Some(0));
