@@ -1,6 +1,6 @@
 // Long queries.
 
-import { element } from "./dom";
+import { element, failure } from "./dom";
 
 /** Queries of which only the last one matters; older ones are canceled. */
 export class Latest {
@@ -35,6 +35,40 @@ export class BusyMark {
       this.running -= 1;
       clearTimeout(shown);
       if (this.running === 0) this.host.classList.remove("on");
+    }
+  }
+}
+
+/** The query of a panel: sent when its key changes, and again after a failure. */
+export class Question {
+  private readonly busy = new BusyMark();
+  private readonly latest = new Latest();
+  private key = "";
+
+  /** The progress message. */
+  get host(): HTMLElement {
+    return this.busy.host;
+  }
+
+  /** Whether this key differs from the last one, which it replaces. */
+  isNew(key: string): boolean {
+    const isNew = key !== this.key;
+    this.key = key;
+    return isNew;
+  }
+
+  /** Passes the answer to `fill`, or an error message to `fail`. */
+  async ask<T>(
+    work: (signal: AbortSignal) => Promise<T>,
+    fill: (answer: T) => void,
+    fail: (message: HTMLElement) => void,
+  ): Promise<void> {
+    try {
+      const answer = await this.busy.during(this.latest.ask(work));
+      if (answer !== undefined) fill(answer);
+    } catch (error) {
+      this.key = "";
+      fail(failure(error));
     }
   }
 }

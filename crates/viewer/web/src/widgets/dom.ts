@@ -49,6 +49,28 @@ export function saveFile(name: string, parts: BlobPart[], type: string): void {
   URL.revokeObjectURL(link.href);
 }
 
+/** A field for a text to search for. */
+export function searchField(label: string, placeholder = label): HTMLInputElement {
+  return element("input", { type: "search", placeholder, "aria-label": label, spellcheck: "false" });
+}
+
+/** A labeled list of values and texts, of which one is chosen. */
+export function selector(
+  label: string,
+  options: readonly (readonly [value: string, text: string])[],
+  chosen: string,
+  choose: (value: string) => void,
+): HTMLElement {
+  const made = element("select", { "aria-label": label });
+  for (const [value, text] of options) {
+    const option = element("option", { value }, text);
+    option.selected = value === chosen;
+    made.append(option);
+  }
+  made.addEventListener("change", () => choose(made.value));
+  return element("label", {}, `${label} `, made);
+}
+
 export interface Choice<T extends string> {
   id: T;
   title: string;

@@ -1,5 +1,6 @@
 // A virtual list: any number of lines of equal height, of which only visible ones are elements.
 
+import { onNextFrame } from "./canvas";
 import { element } from "./dom";
 import { stepOf } from "./steps";
 
@@ -25,6 +26,7 @@ export interface LinesOptions {
 
 export class Lines {
   readonly host: HTMLElement;
+  private readonly later: () => void;
   /** The focused line. */
   active = -1;
   private readonly space = element("div", { class: "space" });
@@ -34,7 +36,6 @@ export class Lines {
   private top = 0;
   /** The expected scroll position of the browser; if it differs, the user scrolled. */
   private expected = 0;
-  private frame = 0;
 
   constructor(private readonly options: LinesOptions) {
     this.host = element(
@@ -42,6 +43,7 @@ export class Lines {
       { class: "lines", tabindex: "0", role: options.roles?.[0] ?? "listbox", "aria-label": options.label },
       this.space,
     );
+    this.later = onNextFrame(this.host, () => this.moveTo(this.top));
     this.host.addEventListener("scroll", () => this.scrolled(), { passive: true });
     this.host.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     this.host.addEventListener("keydown", (event) => this.key(event));
@@ -163,13 +165,6 @@ export class Lines {
     const line = (event.target as HTMLElement).closest<HTMLElement>("[data-line]");
     // Selecting text to copy it does not choose a line.
     if (line && String(getSelection()) === "") work(Number(line.dataset["line"]));
-  }
-
-  private later(): void {
-    this.frame ||= requestAnimationFrame(() => {
-      this.frame = 0;
-      if (this.host.isConnected) this.moveTo(this.top);
-    });
   }
 
   private draw(): void {

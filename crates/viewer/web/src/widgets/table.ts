@@ -3,7 +3,8 @@
 import { count } from "../format";
 import type { TableState } from "../store/panels";
 import { saveCsv } from "./csv";
-import { element } from "./dom";
+import { onNextFrame } from "./canvas";
+import { element, searchField } from "./dom";
 import { stepOf } from "./steps";
 import { cell, compare, letter, number, side } from "./cells";
 
@@ -70,12 +71,7 @@ export function table<T>(
 
 class Table<T> {
   readonly host = element("div", { class: "rows" });
-  private readonly filter = element("input", {
-    type: "search",
-    placeholder: "Filter",
-    "aria-label": "Filter",
-    spellcheck: "false",
-  });
+  private readonly filter = searchField("Filter");
   private readonly counted = element("span", { class: "note", role: "status" });
   private readonly body = element("tbody");
   private readonly grid = element("table", { role: "grid", tabindex: "-1" });
@@ -91,7 +87,7 @@ class Table<T> {
   /** The focused row. */
   private active = 0;
   private scroller: HTMLElement | null = null;
-  private frame = 0;
+  private readonly later = onNextFrame(this.host, () => this.draw());
 
   constructor(
     private readonly columns: Column<T>[],
@@ -343,14 +339,6 @@ class Table<T> {
     };
     found.addEventListener("scroll", follow, { passive: true });
     return found;
-  }
-
-  private later(): void {
-    if (this.frame) return;
-    this.frame = requestAnimationFrame(() => {
-      this.frame = 0;
-      if (this.host.isConnected) this.draw();
-    });
   }
 
   /** The range of visible rows, with an exclusive end. */

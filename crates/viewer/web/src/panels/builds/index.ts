@@ -2,9 +2,9 @@
 
 import { ask } from "../../api";
 import { callPanel, keepLink, linkOf, store } from "../../store";
-import { BusyMark, Latest } from "../../widgets/busy";
+import { Question } from "../../widgets/busy";
 import { ChangesList } from "../../widgets/changes";
-import { element, failure, note } from "../../widgets/dom";
+import { element, note, selector } from "../../widgets/dom";
 import { ChangeRow, TagValue, type StoreAbout } from "../../wire";
 import { lasting, type Panel } from "../panel";
 
@@ -15,12 +15,10 @@ class BuildsPanel {
     choose: () => undefined,
     open: (row) => callPanel("trend", { name: row[ChangeRow.name] }),
   });
-  private readonly busy = new BusyMark();
-  private readonly latest = new Latest();
-  private key = "";
+  private readonly question = new Question();
 
   constructor() {
-    this.host.append(this.busy.host, this.tools, this.list.host);
+    this.host.append(this.question.host, this.tools, this.list.host);
   }
 
   async update(): Promise<void> {
@@ -31,30 +29,17 @@ class BuildsPanel {
       return;
     }
     const key = JSON.stringify([all, baseline, candidate]);
-    if (key === this.key) return;
-    this.key = key;
+    if (!this.question.isNew(key)) return;
     this.writeTools(all, baseline, candidate);
-    try {
-      const query = { baseline, candidate };
-      const answer = await this.busy.during(this.latest.ask((signal) => ask("store/regressions", query, signal)));
-      if (answer) this.list.fill(answer);
-    } catch (error) {
-      this.key = "";
-      this.list.host.replaceChildren(failure(error));
-    }
+    await this.question.ask(
+      (signal) => ask("store/regressions", { baseline, candidate }, signal),
+      (answer) => this.list.fill(answer),
+      (message) => this.list.host.replaceChildren(message),
+    );
   }
 
   private writeTools(all: readonly string[], baseline: string, candidate: string): void {
-    const choice = (label: string, value: string, choose: (build: string) => void): HTMLElement => {
-      const made = element("select", { "aria-label": label });
-      for (const build of all) {
-        const option = element("option", { value: build }, build);
-        option.selected = build === value;
-        made.append(option);
-      }
-      made.addEventListener("change", () => choose(made.value));
-      return element("label", {}, `${label} `, made);
-    };
+    const options = all.map((build) => [build, build] as const);
     const set = (baseline: string, candidate: string): void => {
       keepLink("builds", { baseline, candidate });
       void this.update();
@@ -62,8 +47,8 @@ class BuildsPanel {
     const swap = element("button", { type: "button", title: "Compare the other way around" }, "Swap");
     swap.addEventListener("click", () => set(candidate, baseline));
     this.tools.replaceChildren(
-      choice("Before", baseline, (build) => set(build, candidate)),
-      choice("After", candidate, (build) => set(baseline, build)),
+      selector("Before", options, baseline, (build) => set(build, candidate)),
+      selector("After", options, candidate, (build) => set(baseline, build)),
       swap,
     );
   }

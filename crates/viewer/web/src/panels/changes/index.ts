@@ -6,9 +6,9 @@ import { comparedTraces, type Sides } from "../../store/compared";
 import { readyTraces } from "../../store/state";
 import { keep } from "../../stacks/kept";
 import { traceLabel } from "../../timeline/names";
-import { BusyMark, Latest } from "../../widgets/busy";
+import { Question } from "../../widgets/busy";
 import { ChangesList } from "../../widgets/changes";
-import { element, failure } from "../../widgets/dom";
+import { element, selector } from "../../widgets/dom";
 import { ChangeRow } from "../../wire";
 import { lasting, type Panel } from "../panel";
 
@@ -19,12 +19,10 @@ class ChangesPanel {
     choose: (row) => void selectName(row[ChangeRow.name]),
     open: (row) => selectName(row[ChangeRow.name]) && callPanel("histogram"),
   });
-  private readonly busy = new BusyMark();
-  private readonly latest = new Latest();
-  private key = "";
+  private readonly question = new Question();
 
   constructor() {
-    this.host.append(this.busy.host, this.tools, this.list.host);
+    this.host.append(this.question.host, this.tools, this.list.host);
   }
 
   async update(): Promise<void> {
@@ -32,40 +30,32 @@ class ChangesPanel {
     const sides = comparedTraces();
     if (!sides) return;
     const key = `${ready.join()} ${sides.join()}`;
-    if (key === this.key) return;
-    this.key = key;
+    if (!this.question.isNew(key)) return;
     this.writeTools(ready, sides);
     const [before, after] = sides;
-    try {
-      const answer = await this.busy.during(this.latest.ask((signal) => ask("changes", { before, after }, signal)));
-      if (answer) this.list.fill(answer);
-    } catch (error) {
-      this.key = "";
-      this.list.host.replaceChildren(failure(error));
-    }
+    await this.question.ask(
+      (signal) => ask("changes", { before, after }, signal),
+      (answer) => this.list.fill(answer),
+      (message) => this.list.host.replaceChildren(message),
+    );
   }
 
   private writeTools(ready: number[], sides: Sides): void {
-    const choice = (side: 0 | 1, label: string): HTMLElement => {
-      const made = element("select", { "aria-label": label });
-      for (const number of ready) {
-        const option = element("option", { value: String(number) }, traceLabel(store.state, number));
-        option.selected = number === sides[side];
-        made.append(option);
-      }
-      made.addEventListener("change", () =>
-        this.choose(side === 0 ? [+made.value, sides[1]] : [sides[0], +made.value]),
-      );
-      return element("label", {}, `${label} `, made);
-    };
+    const options = ready.map((number) => [String(number), traceLabel(store.state, number)] as const);
+    const [before, after] = sides;
     const swap = element("button", { type: "button", title: "Compare the other way around" }, "Swap");
-    swap.addEventListener("click", () => this.choose([sides[1], sides[0]]));
+    swap.addEventListener("click", () => this.choose([after, before]));
     const stacks = element("button", { type: "button", title: "Stacks of both traces in one graph" }, "Flame graph");
     stacks.addEventListener("click", () => {
       keep({ compares: true, path: [] });
       callPanel("flame");
     });
-    this.tools.replaceChildren(choice(0, "Before"), choice(1, "After"), swap, stacks);
+    this.tools.replaceChildren(
+      selector("Before", options, String(before), (number) => this.choose([+number, after])),
+      selector("After", options, String(after), (number) => this.choose([before, +number])),
+      swap,
+      stacks,
+    );
   }
 
   private choose([before, after]: Sides): void {

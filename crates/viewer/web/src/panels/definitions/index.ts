@@ -5,8 +5,8 @@ import { count } from "../../format";
 import { callPanel, keepLink, linkOf, select, store } from "../../store";
 import type { DefinitionsLink } from "../../store/panels";
 import { baseName } from "../../store/state";
-import { BusyMark, Latest } from "../../widgets/busy";
-import { element, failure, note, switcher } from "../../widgets/dom";
+import { Question } from "../../widgets/busy";
+import { element, note, switcher } from "../../widgets/dom";
 import { showCounter } from "../../widgets/jump";
 import { rangeKey } from "../../widgets/range";
 import { table, type Column, type TableElement } from "../../widgets/table";
@@ -59,31 +59,27 @@ class DefinitionsPanel {
   private readonly tools = element("div", { class: "within" });
   private readonly body = element("div");
   private readonly foot = element("p", { class: "note" });
-  private readonly busy = new BusyMark();
-  private readonly latest = new Latest();
+  private readonly question = new Question();
   private rows: TableElement<Row> | null = null;
   private answer: DefinitionsAnswer | null = null;
-  private key = "";
   /** The row that was last shown in another panel. */
   private followed: Row | null = null;
 
   constructor(readonly host: HTMLElement) {
-    host.append(this.busy.host, this.body, this.foot);
+    host.append(this.question.host, this.body, this.foot);
   }
 
   async update(): Promise<void> {
     const key = rangeKey({});
-    if (key === this.key) return this.rows?.refresh();
-    this.key = key;
-    try {
-      const answer = await this.busy.during(this.latest.ask((signal) => ask("definitions", {}, signal)));
-      if (!answer) return;
-      this.answer = answer;
-      this.fill();
-    } catch (error) {
-      this.key = "";
-      this.body.replaceChildren(failure(error));
-    }
+    if (!this.question.isNew(key)) return this.rows?.refresh();
+    await this.question.ask(
+      (signal) => ask("definitions", {}, signal),
+      (answer) => {
+        this.answer = answer;
+        this.fill();
+      },
+      (message) => this.body.replaceChildren(message),
+    );
   }
 
   private fill(): void {

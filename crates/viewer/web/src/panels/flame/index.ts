@@ -5,9 +5,9 @@ import { count, share } from "../../format";
 import { select, store } from "../../store";
 import { comparedTraces, type Sides } from "../../store/compared";
 import type { FlameLink } from "../../store/panels";
-import { BusyMark, Latest } from "../../widgets/busy";
+import { Question } from "../../widgets/busy";
 import { palette } from "../../theme";
-import { element, facts, failure, note, saveFile, switcher, type Choice } from "../../widgets/dom";
+import { element, facts, note, saveFile, switcher, type Choice } from "../../widgets/dom";
 import { followView, isWhole, range, rangeKey, rangeSwitch } from "../../widgets/range";
 import type { FlameAnswer, FlameView } from "../../wire";
 import { fresh, type Panel, type Watch } from "../panel";
@@ -28,9 +28,8 @@ class FlamePanel {
   private readonly crumbs = element("nav", { class: "crumbs", "aria-label": "Zoom" });
   private readonly said = element("span", { class: "note", role: "status" });
   private readonly card = element("div", { class: "card", role: "status" });
-  private readonly busy = new BusyMark();
+  private readonly question = new Question();
   private readonly body = element("div", { class: "flamebody" });
-  private readonly latest = new Latest();
   private readonly view = new FlameCanvas({
     pick: (number) => this.pick(number),
     back: () => this.back(),
@@ -38,12 +37,11 @@ class FlamePanel {
   });
   private boxes: Boxes = NO_BOXES;
   private answer: FlameAnswer | null = null;
-  private key = "";
 
   constructor(readonly host: HTMLElement) {
     this.card.hidden = true;
     host.classList.add("column");
-    host.append(this.busy.host, this.tools, this.crumbs, this.body, this.card);
+    host.append(this.question.host, this.tools, this.crumbs, this.body, this.card);
     this.body.append(this.view.host);
   }
 
@@ -75,16 +73,13 @@ class FlamePanel {
     const where = compare ? { compare } : asked;
     const body = { ...where, ...stacksQuery(), view, path: view === "sandwich" ? [] : path, name };
     const key = rangeKey(asked) + JSON.stringify(body);
-    if (key === this.key) return this.restyle();
-    this.key = key;
+    if (!this.question.isNew(key)) return this.restyle();
     this.writeTools();
-    try {
-      const answer = await this.busy.during(this.latest.ask((signal) => askWith("flame", body, signal)));
-      if (answer) this.fill(answer);
-    } catch (error) {
-      this.key = "";
-      this.body.replaceChildren(failure(error));
-    }
+    await this.question.ask(
+      (signal) => askWith("flame", body, signal),
+      (answer) => this.fill(answer),
+      (message) => this.body.replaceChildren(message),
+    );
   }
 
   private restyle(): void {

@@ -3,6 +3,7 @@
 import type { Paint } from "../../colors";
 import { store } from "../../store";
 import { paintChange, paintText, palette } from "../../theme";
+import { onNextFrame } from "../../widgets/canvas";
 import { element } from "../../widgets/dom";
 import { growth, NO_BOXES, type Box, type Boxes } from "./tree";
 
@@ -20,13 +21,13 @@ export interface FlameEvents {
 
 export class FlameCanvas {
   readonly host: HTMLElement;
+  readonly later: () => void;
   private readonly canvas = element("canvas", { "aria-hidden": "true" });
   private readonly space = element("div", { class: "space" });
   private boxes: Boxes = NO_BOXES;
   private focused = 0;
   private hovered = -1;
   private isMatch: ((name: string) => boolean) | null = null;
-  private frame = 0;
   private widths = new Map<string, number>();
   private paints = new Map<string, Paint>();
 
@@ -42,6 +43,7 @@ export class FlameCanvas {
       },
       this.space,
     );
+    this.later = onNextFrame(this.host, () => this.draw());
     this.host.addEventListener("scroll", () => this.later(), { passive: true });
     this.host.addEventListener("keydown", (event) => this.key(event));
     this.host.addEventListener("focus", () => this.later());
@@ -76,13 +78,6 @@ export class FlameCanvas {
   repaint(): void {
     this.paints.clear();
     this.later();
-  }
-
-  later(): void {
-    this.frame ||= requestAnimationFrame(() => {
-      this.frame = 0;
-      if (this.host.isConnected) this.draw();
-    });
   }
 
   private draw(): void {

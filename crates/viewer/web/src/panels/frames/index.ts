@@ -4,8 +4,8 @@ import { ask } from "../../api";
 import { count, duration, share } from "../../format";
 import { keepLink, linkOf, store, type PageState } from "../../store";
 import { trackLabel } from "../../timeline/names";
-import { BusyMark, Latest } from "../../widgets/busy";
-import { element, failure, note } from "../../widgets/dom";
+import { Question } from "../../widgets/busy";
+import { element, note } from "../../widgets/dom";
 import { showRow, showSpan, when } from "../../widgets/jump";
 import { table } from "../../widgets/table";
 import { ChildRow, FrameBar, FrameSeries, WorstFrame, type Frames } from "../../wire";
@@ -18,13 +18,11 @@ class FramesPanel {
   private readonly figures = element("div", { class: "figures" });
   private readonly strip = new FrameStrip((bar) => this.pick(bar));
   private readonly list = element("div");
-  private readonly busy = new BusyMark();
-  private readonly latest = new Latest();
+  private readonly question = new Question();
   private answer: Frames | null = null;
-  private key = "";
 
   constructor(private readonly host: HTMLElement) {
-    host.append(this.busy.host, this.tools, this.figures, this.strip.host, this.list);
+    host.append(this.question.host, this.tools, this.figures, this.strip.host, this.list);
   }
 
   watch(watch: Watch): void {
@@ -37,15 +35,12 @@ class FramesPanel {
   async update(): Promise<void> {
     const series = kept("series") ?? 0;
     const key = `${store.state.server.revision} ${series}`;
-    if (key === this.key) return;
-    this.key = key;
-    try {
-      const answer = await this.busy.during(this.latest.ask((signal) => ask("frames", { series }, signal)));
-      if (answer) this.fill(answer);
-    } catch (error) {
-      this.key = "";
-      this.list.replaceChildren(failure(error));
-    }
+    if (!this.question.isNew(key)) return;
+    await this.question.ask(
+      (signal) => ask("frames", { series }, signal),
+      (answer) => this.fill(answer),
+      (message) => this.list.replaceChildren(message),
+    );
   }
 
   private fill(answer: Frames): void {

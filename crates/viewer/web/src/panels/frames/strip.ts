@@ -2,6 +2,7 @@
 
 import { duration, moment } from "../../format";
 import { palette } from "../../theme";
+import { followPointer, onNextFrame, prepare } from "../../widgets/canvas";
 import { element } from "../../widgets/dom";
 import { FrameBar } from "../../wire";
 
@@ -18,13 +19,16 @@ export class FrameStrip {
   private bars: FrameBar[] = [];
   private budget = 0;
   private hovered = -1;
-  private frame = 0;
+  readonly later = onNextFrame(this.host, () => this.draw());
 
   constructor(private readonly choose: (bar: FrameBar) => void) {
     this.host.append(this.canvas, this.said);
-    this.canvas.addEventListener("pointermove", (event) => this.hover(this.at(event)));
-    this.canvas.addEventListener("pointerleave", () => this.hover(-1));
-    this.canvas.addEventListener("click", (event) => this.pick(this.at(event)));
+    followPointer(
+      this.canvas,
+      (event) => this.at(event),
+      (number) => this.hover(number),
+      (number) => this.pick(number),
+    );
     this.canvas.addEventListener("keydown", (event) => this.key(event));
     new ResizeObserver(() => this.later()).observe(this.host);
   }
@@ -32,13 +36,6 @@ export class FrameStrip {
   show(bars: FrameBar[], budget: number): void {
     [this.bars, this.budget] = [bars, budget];
     this.hover(-1);
-  }
-
-  later(): void {
-    this.frame ||= requestAnimationFrame(() => {
-      this.frame = 0;
-      if (this.host.isConnected) this.draw();
-    });
   }
 
   /** The bar at a point: the longest of those that share the pixel. */
@@ -78,12 +75,9 @@ export class FrameStrip {
   }
 
   private draw(): void {
-    const { clientWidth: width, clientHeight: height } = this.canvas;
-    const ratio = devicePixelRatio || 1;
-    [this.canvas.width, this.canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
-    const context = this.canvas.getContext("2d");
-    if (!context || this.bars.length === 0) return;
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const made = prepare(this.canvas);
+    if (!made || this.bars.length === 0) return;
+    const { context, width, height } = made;
     const colors = palette();
     const most = Math.max(this.budget * 1.15, ...this.bars.map((bar) => bar[FrameBar.dur_ns]));
     const high = height - TOP - BOTTOM;
@@ -97,7 +91,6 @@ export class FrameStrip {
     const line = TOP + high - (this.budget / most) * high;
     context.fillStyle = colors.warn;
     context.fillRect(0, line, width, 1.5);
-    context.font = "11px system-ui, sans-serif";
     context.fillStyle = colors.dim;
     context.textBaseline = "bottom";
     context.fillText(duration(this.budget), 4, Math.max(line - 1, 11));

@@ -2,10 +2,10 @@
 
 import { count, duration, share } from "../../format";
 import { palette, traceColor } from "../../theme";
+import { followPointer, onNextFrame, prepare } from "../../widgets/canvas";
 import { element } from "../../widgets/dom";
 import type { Bin, Histogram } from "../../wire";
 import { heights, position, ticks } from "./bins";
-import { prepare } from "./canvas";
 
 const [TOP, BOTTOM, SIDE] = [20, 20, 8];
 
@@ -16,13 +16,16 @@ export class HistogramChart {
   private data: Histogram | null = null;
   private hovered = -1;
   private chosen = -1;
-  private frame = 0;
+  readonly later = onNextFrame(this.host, () => this.draw());
 
   constructor(private readonly choose: (bin: Bin | null) => void) {
     this.host.append(this.canvas, this.said);
-    this.canvas.addEventListener("pointermove", (event) => this.hover(this.at(event)));
-    this.canvas.addEventListener("pointerleave", () => this.hover(-1));
-    this.canvas.addEventListener("click", (event) => this.pick(this.at(event)));
+    followPointer(
+      this.canvas,
+      (event) => this.at(event),
+      (number) => this.hover(number),
+      (number) => this.pick(number),
+    );
     this.canvas.addEventListener("keydown", (event) => this.key(event));
     new ResizeObserver(() => this.later()).observe(this.host);
   }
@@ -37,13 +40,6 @@ export class HistogramChart {
   /** The bar whose spans are listed. */
   bin(): Bin | null {
     return this.data?.bins[this.chosen] ?? null;
-  }
-
-  later(): void {
-    this.frame ||= requestAnimationFrame(() => {
-      this.frame = 0;
-      if (this.host.isConnected) this.draw();
-    });
   }
 
   private at(event: MouseEvent): number {

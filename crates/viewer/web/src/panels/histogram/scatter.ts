@@ -2,9 +2,9 @@
 
 import { duration, figure } from "../../format";
 import { palette } from "../../theme";
+import { onNextFrame, prepare } from "../../widgets/canvas";
 import { element } from "../../widgets/dom";
 import type { Relation } from "../../wire";
-import { prepare } from "./canvas";
 
 const [LEFT, RIGHT, TOP, BOTTOM] = [64, 10, 8, 22];
 
@@ -14,7 +14,7 @@ export class Scatter {
   private readonly said = element("div", { class: "note", role: "status" });
   private data: Relation | null = null;
   private hovered = -1;
-  private frame = 0;
+  readonly later = onNextFrame(this.host, () => this.draw());
 
   constructor(private readonly choose: (dur: number, ts: number) => void) {
     this.host.append(this.canvas, this.said);
@@ -30,13 +30,6 @@ export class Scatter {
   show(data: Relation): void {
     this.data = data;
     this.hover(-1);
-  }
-
-  later(): void {
-    this.frame ||= requestAnimationFrame(() => {
-      this.frame = 0;
-      if (this.host.isConnected) this.draw();
-    });
   }
 
   private range(of: 0 | 1): [number, number] {

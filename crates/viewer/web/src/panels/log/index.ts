@@ -6,7 +6,7 @@ import { keepLink, look, lookAt, store, takesKeys, viewWidth } from "../../store
 import type { LogFilter } from "../../store/panels";
 import { baseName, extent } from "../../store/state";
 import { levelColor, levelRank } from "../../theme";
-import { element, failure } from "../../widgets/dom";
+import { element, failure, searchField } from "../../widgets/dom";
 import { Lines } from "../../widgets/lines";
 import { LogRow, type LogAnswer, type LogRange } from "../../wire";
 import { lasting, type Panel, type Watch } from "../panel";
@@ -21,12 +21,7 @@ const MAX_BLOCKS = 60;
 
 class Log {
   readonly host = element("div", { class: "sheet log" });
-  private readonly text = element("input", {
-    type: "search",
-    placeholder: "Text in the log",
-    "aria-label": "Text in the log",
-    spellcheck: "false",
-  });
+  private readonly text = searchField("Text in the log");
   private readonly regex = flag(".*", ".*: regular expression");
   private readonly case = flag("Aa", "Aa: match case");
   private readonly clock = flag("UTC", "UTC: time of day instead of time since the start");

@@ -4,8 +4,8 @@ import { ask } from "../../api";
 import { count, duration } from "../../format";
 import { callPanel, keepLink, linkOf, selectName, store } from "../../store";
 import type { StatsLink, StatsList, TableState } from "../../store/panels";
-import { BusyMark, Latest } from "../../widgets/busy";
-import { element, failure, note, switcher, type Choice } from "../../widgets/dom";
+import { Question } from "../../widgets/busy";
+import { element, note, switcher, type Choice } from "../../widgets/dom";
 import { showSpan } from "../../widgets/jump";
 import { followView, isWhole, range, rangeKey, rangeSwitch } from "../../widgets/range";
 import { table, type Column, type TableElement, type TableOptions } from "../../widgets/table";
@@ -44,17 +44,15 @@ class StatsPanel {
   private readonly tools = element("div", { class: "within" });
   private readonly body = element("div");
   private readonly foot = element("div");
-  private readonly busy = new BusyMark();
-  private readonly latest = new Latest();
+  private readonly question = new Question();
   private answer: Stats | null = null;
   private asked: RangeQuery = {};
-  private key = "";
   /** The key of the current table, which is reused for other rows of the same kind. */
   private shape = "";
   private rows: TableElement<unknown> | null = null;
 
   constructor(readonly host: HTMLElement) {
-    host.append(this.busy.host, this.body, this.foot);
+    host.append(this.question.host, this.body, this.foot);
     this.body.append(element("div", { class: "tools" }, this.tools));
   }
 
@@ -65,20 +63,19 @@ class StatsPanel {
   async update(): Promise<void> {
     const asked = range();
     const key = rangeKey(asked) + kept().by;
-    if (key === this.key) return this.mark();
-    this.key = key;
+    if (!this.question.isNew(key)) return this.mark();
     this.writeTools();
-    try {
-      const question = this.latest.ask((signal) => ask("stats", { ...asked, by: kept().by }, signal));
-      const answer = await this.busy.during(question);
-      if (!answer) return;
-      [this.answer, this.asked] = [answer, asked];
-      this.fill();
-    } catch (error) {
-      this.key = "";
-      this.shape = "";
-      this.body.replaceChildren(element("div", { class: "tools" }, this.tools), failure(error));
-    }
+    await this.question.ask(
+      (signal) => ask("stats", { ...asked, by: kept().by }, signal),
+      (answer) => {
+        [this.answer, this.asked] = [answer, asked];
+        this.fill();
+      },
+      (message) => {
+        this.shape = "";
+        this.body.replaceChildren(element("div", { class: "tools" }, this.tools), message);
+      },
+    );
   }
 
   private mark(): void {

@@ -7,7 +7,7 @@ import type { StoredFilter } from "../../store/panels";
 import { baseName } from "../../store/state";
 import { openTrace, traceAddress } from "../../stored";
 import { BusyMark, Latest } from "../../widgets/busy";
-import { element, failure } from "../../widgets/dom";
+import { element, failure, searchField } from "../../widgets/dom";
 import { Paged } from "../../widgets/paged";
 import { StoredRow, TagValue, type StoredSort, type StoreTag } from "../../wire";
 import { lasting, type Panel } from "../panel";
@@ -19,12 +19,7 @@ const LINE = 22;
 
 class StoredList {
   readonly host = element("div", { class: "sheet storelist" });
-  private readonly text = element("input", {
-    type: "search",
-    placeholder: "Text in path or tags  /",
-    "aria-label": "Text in path or tags",
-    spellcheck: "false",
-  });
+  private readonly text = searchField("Text in path or tags", "Text in path or tags  /");
   private readonly choices = element("span", { class: "chips" });
   private readonly counted = element("span", { class: "note", role: "status" });
   private readonly head = element("div", { class: "storehead" });

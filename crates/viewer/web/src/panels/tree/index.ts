@@ -4,8 +4,8 @@ import { askWith } from "../../api";
 import { count, share } from "../../format";
 import { keepLink, linkOf, reveal, select, store, takesKeys } from "../../store";
 import { paintText } from "../../theme";
-import { BusyMark, Latest } from "../../widgets/busy";
-import { element, failure, note, switcher } from "../../widgets/dom";
+import { Question } from "../../widgets/busy";
+import { element, note, switcher } from "../../widgets/dom";
 import { Lines } from "../../widgets/lines";
 import { followView, range, rangeKey, rangeSwitch } from "../../widgets/range";
 import type { FlameAnswer } from "../../wire";
@@ -21,8 +21,7 @@ class TreePanel {
   private readonly crumbs = element("nav", { class: "crumbs", "aria-label": "Steps" });
   private readonly head = element("div", { class: "treehead" });
   private readonly body = element("div", { class: "treebody" });
-  private readonly busy = new BusyMark();
-  private readonly latest = new Latest();
+  private readonly question = new Question();
   private readonly lines = new Lines({
     label: "Call tree. Right and left open and close, * opens all below, Enter goes to the next span.",
     height: ROW,
@@ -36,11 +35,10 @@ class TreePanel {
   private rows: TreeNode[] = [];
   private open = new Set<string>();
   private chosen: TreeNode | null = null;
-  private key = "";
 
   constructor(readonly host: HTMLElement) {
     host.classList.add("column");
-    host.append(this.busy.host, this.tools, this.crumbs, this.head, this.body);
+    host.append(this.question.host, this.tools, this.crumbs, this.head, this.body);
     this.lines.host.addEventListener("keydown", (event) => this.press(event), { capture: true });
   }
 
@@ -56,16 +54,14 @@ class TreePanel {
     const asked = range();
     const query = { ...asked, ...stacksQuery(), view: view() };
     const key = rangeKey(asked) + JSON.stringify(query);
-    if (key === this.key) return this.writeTools();
-    this.key = key;
+    const isNew = this.question.isNew(key);
     this.writeTools();
-    try {
-      const answer = await this.busy.during(this.latest.ask((signal) => askWith("flame", query, signal)));
-      if (answer) this.fill(answer);
-    } catch (error) {
-      this.key = "";
-      this.body.replaceChildren(failure(error));
-    }
+    if (!isNew) return;
+    await this.question.ask(
+      (signal) => askWith("flame", query, signal),
+      (answer) => this.fill(answer),
+      (message) => this.body.replaceChildren(message),
+    );
   }
 
   private fill(answer: FlameAnswer): void {

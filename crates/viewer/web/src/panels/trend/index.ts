@@ -4,7 +4,7 @@ import { ask } from "../../api";
 import { count, duration } from "../../format";
 import { callPanel, keepLink, linkOf } from "../../store";
 import { BusyMark, Latest } from "../../widgets/busy";
-import { element, failure, note, switcher } from "../../widgets/dom";
+import { element, failure, note, searchField, switcher } from "../../widgets/dom";
 import { Paged } from "../../widgets/paged";
 import { table, type TableElement } from "../../widgets/table";
 import { StoredName, type NameTrend, type Trend, type TrendMetric, type TrendPoint } from "../../wire";
@@ -16,12 +16,7 @@ const METRICS: readonly TrendMetric[] = ["p50", "p95", "p99", "mean"];
 
 class TrendPanel {
   readonly host = element("div", { class: "sheet trend" });
-  private readonly text = element("input", {
-    type: "search",
-    placeholder: "Name  /",
-    "aria-label": "Name",
-    spellcheck: "false",
-  });
+  private readonly text = searchField("Name", "Name  /");
   private readonly counted = element("p", { class: "note", role: "status" });
   private readonly heading = element("h2", {}, "Trend");
   private readonly metrics = element("span");
