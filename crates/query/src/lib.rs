@@ -28,6 +28,7 @@ mod guard;
 mod inputs;
 mod location;
 mod objects;
+mod operator;
 mod output;
 mod recipe;
 #[cfg(feature = "remote")]

@@ -6,13 +6,11 @@ use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
 use datafusion::{
     catalog::{Session, TableProvider},
-    common::{DataFusionError, Result, Statistics, stats::Precision, tree_node::TreeNodeRecursion},
+    common::{DataFusionError, Result, Statistics, stats::Precision},
     execution::{SendableRecordBatchStream, TaskContext},
     logical_expr::{Expr, TableProviderFilterPushDown, TableType},
-    physical_expr::{EquivalenceProperties, PhysicalExpr},
     physical_plan::{
-        DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
-        execution_plan::{Boundedness, EmissionType},
+        DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties,
         metrics::{Count, ExecutionPlanMetricsSet, MetricBuilder, MetricsSet},
         stream::RecordBatchReceiverStreamBuilder,
         union::UnionExec,
@@ -21,7 +19,12 @@ use datafusion::{
 use tokio::sync::mpsc::Sender;
 use traceloom_model::{Columns, Flow, Table, TableSink, TableSource};
 
-use crate::{bounds::Bounds, errors::departing_error, recipe::Recipe};
+use crate::{
+    bounds::Bounds,
+    errors::departing_error,
+    operator::{streaming, without_expressions},
+    recipe::Recipe,
+};
 
 /// One trace of a scan.
 pub(crate) struct Part {
@@ -210,14 +213,8 @@ pub(crate) struct TraceExec {
 
 impl TraceExec {
     pub(crate) fn new(parts: Vec<Arc<Part>>, request: Request, partitions: usize) -> Self {
-        let properties = PlanProperties::new(
-            EquivalenceProperties::new(Arc::clone(&request.schema)),
-            Partitioning::UnknownPartitioning(partitions),
-            EmissionType::Incremental,
-            Boundedness::Bounded,
-        );
-        let (request, properties) = (Arc::new(request), Arc::new(properties));
-        Self { parts, request, properties, metrics: ExecutionPlanMetricsSet::new() }
+        let properties = streaming(Arc::clone(&request.schema), partitions);
+        Self { parts, request: Arc::new(request), properties, metrics: ExecutionPlanMetricsSet::new() }
     }
 
     /// The parts of a partition, in the order given.
@@ -234,23 +231,10 @@ impl DisplayAs for TraceExec {
 }
 
 impl ExecutionPlan for TraceExec {
-    fn name(&self) -> &str {
-        "TraceExec"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
+    without_expressions!("TraceExec");
 
     fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
         Vec::new()
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
     }
 
     fn with_new_children(self: Arc<Self>, _: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {

@@ -8,16 +8,11 @@ use std::{fmt, sync::Arc};
 use arrow_array::{RecordBatch, StringArray, cast::AsArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use datafusion::{
-    common::{
-        DataFusionError, Result, Statistics, internal_datafusion_err, internal_err, stats::Precision,
-        tree_node::TreeNodeRecursion,
-    },
+    common::{DataFusionError, Result, Statistics, internal_datafusion_err, internal_err, stats::Precision},
     datasource::memory::MemorySourceConfig,
     execution::{SendableRecordBatchStream, TaskContext},
-    physical_expr::{EquivalenceProperties, PhysicalExpr},
     physical_plan::{
-        DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
-        execution_plan::{Boundedness, EmissionType},
+        DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties,
         metrics::{ExecutionPlanMetricsSet, MetricsSet},
         stream::RecordBatchStreamAdapter,
     },
@@ -29,7 +24,10 @@ use super::{
     problems::counted,
     wire::{Described, described, parts},
 };
-use crate::scan::{Part, Request, TraceExec};
+use crate::{
+    operator::{streaming, without_expressions},
+    scan::{Part, Request, TraceExec},
+};
 
 /// Max number of tasks per scan; beyond it, a task reads several traces, because each task costs the scheduler memory
 /// and messages.
@@ -67,14 +65,9 @@ impl TasksExec {
 
     /// Replaces the input that returns the descriptions.
     pub(super) fn new(input: Arc<dyn ExecutionPlan>, request: Request) -> Self {
-        let properties = PlanProperties::new(
-            EquivalenceProperties::new(request.schema()),
-            Partitioning::UnknownPartitioning(input.properties().output_partitioning().partition_count()),
-            EmissionType::Incremental,
-            Boundedness::Bounded,
-        );
+        let properties = streaming(request.schema(), input.properties().output_partitioning().partition_count());
         let metrics = ExecutionPlanMetricsSet::new();
-        Self { input, request, rows: Precision::Absent, properties: Arc::new(properties), metrics }
+        Self { input, request, rows: Precision::Absent, properties, metrics }
     }
 }
 
@@ -102,13 +95,7 @@ impl DisplayAs for TasksExec {
 }
 
 impl ExecutionPlan for TasksExec {
-    fn name(&self) -> &str {
-        "TasksExec"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
+    without_expressions!("TasksExec");
 
     fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
         vec![&self.input]
@@ -117,13 +104,6 @@ impl ExecutionPlan for TasksExec {
     /// A few strings are not worth a shuffle.
     fn benefits_from_input_partitioning(&self) -> Vec<bool> {
         vec![false]
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
     }
 
     fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {

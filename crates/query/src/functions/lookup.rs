@@ -7,17 +7,14 @@ use arrow_schema::{Field, Schema, SchemaRef};
 use datafusion::{
     arrow::compute::filter_record_batch,
     catalog::{Session, TableProvider},
-    common::{DataFusionError, Result, internal_err, tree_node::TreeNodeRecursion},
+    common::{DataFusionError, Result, internal_err},
     execution::{
         SendableRecordBatchStream, TaskContext,
         memory_pool::{MemoryConsumer, MemoryReservation},
     },
     logical_expr::{Expr, TableProviderFilterPushDown, TableType},
-    physical_expr::{EquivalenceProperties, PhysicalExpr},
     physical_plan::{
-        DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
-        coalesce_partitions::CoalescePartitionsExec,
-        execution_plan::{Boundedness, EmissionType},
+        DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, coalesce_partitions::CoalescePartitionsExec,
         stream::RecordBatchStreamAdapter,
     },
 };
@@ -25,6 +22,7 @@ use futures::{StreamExt, TryStreamExt};
 use serde::{Deserialize, Serialize};
 
 use super::{frames, tree};
+use crate::operator::{streaming, without_expressions};
 
 /// The definition of an index.
 pub(crate) trait Lookup {
@@ -198,13 +196,8 @@ impl LookupExec {
         lookup: AnyLookup,
         schema: SchemaRef,
     ) -> Self {
-        let properties = PlanProperties::new(
-            EquivalenceProperties::new(Arc::clone(&schema)),
-            Partitioning::UnknownPartitioning(1),
-            EmissionType::Incremental,
-            Boundedness::Bounded,
-        );
-        Self { keys, rows, lookup, schema, properties: Arc::new(properties) }
+        let properties = streaming(Arc::clone(&schema), 1);
+        Self { keys, rows, lookup, schema, properties }
     }
 }
 
@@ -215,13 +208,7 @@ impl DisplayAs for LookupExec {
 }
 
 impl ExecutionPlan for LookupExec {
-    fn name(&self) -> &str {
-        "LookupExec"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
+    without_expressions!("LookupExec");
 
     fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
         vec![&self.keys, &self.rows]
@@ -234,13 +221,6 @@ impl ExecutionPlan for LookupExec {
 
     fn required_input_distribution(&self) -> Vec<datafusion::physical_plan::Distribution> {
         vec![datafusion::physical_plan::Distribution::SinglePartition; 2]
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
     }
 
     fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {

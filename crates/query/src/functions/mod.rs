@@ -38,11 +38,7 @@ pub(crate) fn register(context: &SessionContext, spans: &Arc<dyn TableProvider>,
 
 /// Scalar functions that need only their arguments.
 pub(crate) fn plain() -> [ScalarUDF; 3] {
-    [
-        ScalarUDF::new_from_impl(scalar::Bucket::new()),
-        ScalarUDF::new_from_impl(scalar::HumanTime::new()),
-        ScalarUDF::new_from_impl(scalar::TimeNs::new()),
-    ]
+    [scalar::bucket(), scalar::human_time(), scalar::time_ns()]
 }
 
 /// The aggregate function.

@@ -2,6 +2,7 @@
 
 use std::{
     fmt::{self, Write},
+    hash::{Hash, Hasher},
     sync::Arc,
 };
 
@@ -14,47 +15,76 @@ use arrow_array::{
 use arrow_schema::DataType;
 use datafusion::{
     common::{Result, ScalarValue, exec_err, plan_err},
-    logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, TypeSignature, Volatility},
+    logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature, Volatility},
 };
 use traceloom_core::parse_duration;
 
-/// `human_time(ns)`: a time in a suitable unit with four digits.
-#[derive(Debug, Eq, Hash, PartialEq)]
-pub(super) struct HumanTime(Signature);
+/// A function of its arguments alone.
+#[derive(Debug)]
+struct Plain {
+    name: &'static str,
+    signature: Signature,
+    returns: DataType,
+    /// The values for this many rows.
+    invoke: fn(&[ColumnarValue], usize) -> Result<ColumnarValue>,
+}
 
-impl HumanTime {
-    pub(super) fn new() -> Self {
-        Self(Signature::exact(vec![DataType::Float64], Volatility::Immutable))
+/// A name stands for one function.
+impl PartialEq for Plain {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
     }
 }
 
-impl ScalarUDFImpl for HumanTime {
+impl Eq for Plain {}
+
+impl Hash for Plain {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}
+
+impl ScalarUDFImpl for Plain {
     fn name(&self) -> &str {
-        "human_time"
+        self.name
     }
 
     fn signature(&self) -> &Signature {
-        &self.0
+        &self.signature
     }
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(DataType::Utf8)
+        Ok(self.returns.clone())
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let [times] = args.args.as_slice() else { return plan_err!("human_time expects one time") };
-        let array = times.to_array(args.number_rows)?;
-        let times = array.as_primitive::<Float64Type>();
-        let mut texts = StringBuilder::with_capacity(times.len(), times.len() * 8);
-        for ns in times {
-            if let Some(ns) = ns {
-                // Writing to memory does not fail.
-                let _ = write!(texts, "{}", Rounded(ns));
-            }
-            texts.append_option(ns.map(|_| ""));
-        }
-        Ok(ColumnarValue::Array(Arc::new(texts.finish())))
+        (self.invoke)(&args.args, args.number_rows)
     }
+}
+
+/// `human_time(ns)`: a time in a suitable unit with four digits.
+pub(super) fn human_time() -> ScalarUDF {
+    ScalarUDF::from(Plain {
+        name: "human_time",
+        signature: Signature::exact(vec![DataType::Float64], Volatility::Immutable),
+        returns: DataType::Utf8,
+        invoke: invoke_human_time,
+    })
+}
+
+fn invoke_human_time(args: &[ColumnarValue], rows: usize) -> Result<ColumnarValue> {
+    let [times] = args else { return plan_err!("human_time expects one time") };
+    let array = times.to_array(rows)?;
+    let times = array.as_primitive::<Float64Type>();
+    let mut texts = StringBuilder::with_capacity(times.len(), times.len() * 8);
+    for ns in times {
+        if let Some(ns) = ns {
+            // Writing to memory does not fail.
+            let _ = write!(texts, "{}", Rounded(ns));
+        }
+        texts.append_option(ns.map(|_| ""));
+    }
+    Ok(ColumnarValue::Array(Arc::new(texts.finish())))
 }
 
 /// A time in a suitable unit with four digits.
@@ -82,38 +112,24 @@ impl fmt::Display for Rounded {
 }
 
 /// `time_ns('1.5s')`: nanoseconds of a human-readable time.
-#[derive(Debug, Eq, Hash, PartialEq)]
-pub(super) struct TimeNs(Signature);
-
-impl TimeNs {
-    pub(super) fn new() -> Self {
-        Self(Signature::exact(vec![DataType::Utf8], Volatility::Immutable))
-    }
+pub(super) fn time_ns() -> ScalarUDF {
+    ScalarUDF::from(Plain {
+        name: "time_ns",
+        signature: Signature::exact(vec![DataType::Utf8], Volatility::Immutable),
+        returns: DataType::Int64,
+        invoke: invoke_time_ns,
+    })
 }
 
-impl ScalarUDFImpl for TimeNs {
-    fn name(&self) -> &str {
-        "time_ns"
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.0
-    }
-
-    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(DataType::Int64)
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let [texts] = args.args.as_slice() else { return plan_err!("time_ns expects one text") };
-        let array = texts.to_array(args.number_rows)?;
-        let times = array.as_string::<i32>().iter().map(|text| text.map(parse_time).transpose());
-        let times = times.collect::<Result<Int64Array>>()?;
-        // A constant is a bound that a scan can use.
-        match texts {
-            ColumnarValue::Scalar(_) => Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&times, 0)?)),
-            ColumnarValue::Array(_) => Ok(ColumnarValue::Array(Arc::new(times))),
-        }
+fn invoke_time_ns(args: &[ColumnarValue], rows: usize) -> Result<ColumnarValue> {
+    let [texts] = args else { return plan_err!("time_ns expects one text") };
+    let array = texts.to_array(rows)?;
+    let times = array.as_string::<i32>().iter().map(|text| text.map(parse_time).transpose());
+    let times = times.collect::<Result<Int64Array>>()?;
+    // A constant is a bound that a scan can use.
+    match texts {
+        ColumnarValue::Scalar(_) => Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&times, 0)?)),
+        ColumnarValue::Array(_) => Ok(ColumnarValue::Array(Arc::new(times))),
     }
 }
 
@@ -128,47 +144,33 @@ pub(super) fn parse_time(text: &str) -> Result<i64> {
 }
 
 /// `bucket(ts_ns, '1s')`: the start of the bucket that contains a time.
-#[derive(Debug, Eq, Hash, PartialEq)]
-pub(super) struct Bucket(Signature);
-
-impl Bucket {
-    pub(super) fn new() -> Self {
-        let forms = [DataType::Utf8, DataType::Int64].map(|width| TypeSignature::Exact(vec![DataType::Int64, width]));
-        Self(Signature::one_of(forms.to_vec(), Volatility::Immutable))
-    }
+pub(super) fn bucket() -> ScalarUDF {
+    let forms = [DataType::Utf8, DataType::Int64].map(|width| TypeSignature::Exact(vec![DataType::Int64, width]));
+    ScalarUDF::from(Plain {
+        name: "bucket",
+        signature: Signature::one_of(forms.to_vec(), Volatility::Immutable),
+        returns: DataType::Int64,
+        invoke: invoke_bucket,
+    })
 }
 
-impl ScalarUDFImpl for Bucket {
-    fn name(&self) -> &str {
-        "bucket"
+fn invoke_bucket(args: &[ColumnarValue], rows: usize) -> Result<ColumnarValue> {
+    let [times, ColumnarValue::Scalar(width)] = args else {
+        return exec_err!("the width of a bucket must be the same for all rows, such as '1s'");
+    };
+    let width = match width {
+        ScalarValue::Int64(Some(width)) => *width,
+        width => match width.try_as_str().flatten() {
+            Some(text) => parse_time(text)?,
+            None => return exec_err!("the width of a bucket is missing"),
+        },
+    };
+    if width <= 0 {
+        return exec_err!("the width of a bucket must be greater than 0");
     }
-
-    fn signature(&self) -> &Signature {
-        &self.0
-    }
-
-    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(DataType::Int64)
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let [times, ColumnarValue::Scalar(width)] = args.args.as_slice() else {
-            return exec_err!("the width of a bucket must be the same for all rows, such as '1s'");
-        };
-        let width = match width {
-            ScalarValue::Int64(Some(width)) => *width,
-            width => match width.try_as_str().flatten() {
-                Some(text) => parse_time(text)?,
-                None => return exec_err!("the width of a bucket is missing"),
-            },
-        };
-        if width <= 0 {
-            return exec_err!("the width of a bucket must be greater than 0");
-        }
-        let array = times.to_array(args.number_rows)?;
-        let begin = |ts_ns: i64| ts_ns.saturating_sub(ts_ns.rem_euclid(width));
-        Ok(ColumnarValue::Array(Arc::new(array.as_primitive::<Int64Type>().unary::<_, Int64Type>(begin))))
-    }
+    let array = times.to_array(rows)?;
+    let begin = |ts_ns: i64| ts_ns.saturating_sub(ts_ns.rem_euclid(width));
+    Ok(ColumnarValue::Array(Arc::new(array.as_primitive::<Int64Type>().unary::<_, Int64Type>(begin))))
 }
 
 #[cfg(test)]
