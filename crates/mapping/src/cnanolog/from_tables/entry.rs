@@ -144,27 +144,25 @@ impl Entries {
         self.add(site, when)
     }
 
-    /// Adds an entry that prints as this message, using the message's format if that gives the same text.
-    pub(super) fn push_message(
+    /// Lays out an entry for [`Self::add`], and returns the id of its site; `None` if its format does not print this
+    /// message.
+    pub(super) fn try_format(
         &mut self,
         site: Site,
         values: &Values,
         message: &str,
         names: &mut NamePool,
-        when: When,
-    ) -> Result<bool> {
-        if self.lay_out(values) {
-            let id = self.sites.id(site)?;
-            let format = names.get(site.format)?;
-            if self.prints(id, format.as_bytes(), values.types(), message) {
-                self.add(id, when)?;
-                return Ok(true);
-            }
+    ) -> Result<Option<u32>> {
+        if !self.lay_out(values) {
+            return Ok(None);
         }
-        Ok(false)
+        let id = self.sites.id(site)?;
+        let format = names.get(site.format)?;
+        Ok(self.prints(id, format.as_bytes(), values.types(), message).then_some(id))
     }
 
-    fn add(&mut self, site: u32, when: When) -> Result<()> {
+    /// Adds the entry that was laid out last.
+    pub(super) fn add(&mut self, site: u32, when: When) -> Result<()> {
         let offset = if self.bytes.is_empty() { 0 } else { self.data.append(&self.bytes)? };
         let len = self.bytes.len() as u16;
         self.has_times |= when.ts_ns.is_some();

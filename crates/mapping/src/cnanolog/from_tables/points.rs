@@ -158,8 +158,8 @@ impl Points<'_, '_> {
         })?;
         if let Some(format) = rows.format.key(row) {
             let site = site(level, self.formats.get(format, names)?, place, values);
-            if entries.push_message(site, values, message, names, found.when)? {
-                return Ok(());
+            if let Some(id) = entries.try_format(site, values, message, names)? {
+                return entries.add(id, found.when);
             }
             loss.lose("formats and arguments that do not print as the message", || found.owner.to_string());
         }

@@ -39,7 +39,8 @@ impl Arguments {
         let Some(args) = entry.args() else { return self.push_unread(owner_id, entry, tables) };
         for (number, arg) in args.enumerate() {
             let key = self.keys.get(number).map_or(Named::Text(""), |key| (*key).into());
-            self.push_one(owner_id, key, self.type_of(arg.arg_type()), value(arg), tables)?;
+            let argument = argument(owner_id, [key, self.type_of(arg.arg_type())], value(arg));
+            self.args.push(&argument, tables)?;
         }
         Ok(())
     }
@@ -54,29 +55,24 @@ impl Arguments {
     fn push_unread(&mut self, owner_id: i64, entry: &Entry<'_>, tables: &mut Tables<'_>) -> Result<(), Halt> {
         if entry.site_index().is_none() {
             let id = Datum::Unsigned(entry.id.into());
-            self.push_one(owner_id, self.id.into(), self.type_of(ArgType::UINT32), id, tables)?;
+            let argument = argument(owner_id, [self.id.into(), self.type_of(ArgType::UINT32)], id);
+            self.args.push(&argument, tables)?;
         }
         if entry.data.is_empty() {
             Ok(())
         } else {
-            self.push_one(owner_id, self.data.into(), self.bytes.into(), Datum::Bytes(entry.data), tables)
+            let argument = argument(owner_id, [self.data.into(), self.bytes.into()], Datum::Bytes(entry.data));
+            self.args.push(&argument, tables)
         }
     }
 
     fn type_of(&self, code: ArgType) -> Named<'static> {
         self.types.get(usize::from(code.0)).map_or(Named::Text("none"), |symbol| (*symbol).into())
     }
+}
 
-    fn push_one(
-        &mut self,
-        owner_id: i64,
-        key: Named<'_>,
-        kind: Named<'_>,
-        value: Datum<'_>,
-        tables: &mut Tables<'_>,
-    ) -> Result<(), Halt> {
-        self.args.push(&Argument { owner_table: Table::Logs, owner_id, key, idx: None, kind, value }, tables)
-    }
+fn argument<'a>(owner_id: i64, [key, kind]: [Named<'a>; 2], value: Datum<'a>) -> Argument<'a> {
+    Argument { owner_table: Table::Logs, owner_id, key, idx: None, kind, value }
 }
 
 /// A character is shown as its number, because it need not be valid text.

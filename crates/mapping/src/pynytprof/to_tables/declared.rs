@@ -86,12 +86,14 @@ impl Declared {
             }
             Record::Process(process) => self.process = self.process.or(Some(*process)),
             Record::Sub(sub) => {
-                self.sub(sub.sid, sub.name, Some(sub.flags), None, strings)?;
+                let name = self.sub_symbol(sub.name, strings)?;
+                self.subs.insert(sub.sid, Sub { name, flags: Some(sub.flags), range: None });
             }
             Record::Range(sub) => {
                 let range = Some((sub.fid, sub.first_line, sub.last_line));
                 self.files.refer(sub.fid, strings)?;
-                self.sub(sub.sid, sub.name, None, range, strings)?;
+                let name = self.sub_symbol(sub.name, strings)?;
+                self.subs.insert(sub.sid, Sub { name, flags: None, range });
             }
             Record::File(file) => {
                 let (flags, name) = (FidFlags(file.flags), Str::new(file.path));
@@ -127,17 +129,9 @@ impl Declared {
         }
     }
 
-    fn sub(
-        &mut self,
-        sid: u32,
-        name: &[u8],
-        flags: Option<u32>,
-        range: Option<(u32, u32, u32)>,
-        strings: &mut Strings,
-    ) -> Result<()> {
+    fn sub_symbol(&mut self, name: &[u8], strings: &mut Strings) -> Result<Symbol> {
         self.budget.charge(name)?;
-        self.subs.insert(sid, Sub { name: strings.intern(&text_of(name)), flags, range });
-        Ok(())
+        Ok(strings.intern(&text_of(name)))
     }
 
     /// The name of a sub, if one is stored.

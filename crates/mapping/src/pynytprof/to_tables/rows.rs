@@ -60,6 +60,17 @@ struct Words {
     u32: Symbol,
 }
 
+/// The sum of some calls.
+struct Calls {
+    caller_sid: Option<u32>,
+    callee_sid: u32,
+    /// File and line.
+    site: Option<(u32, u32)>,
+    count: u32,
+    /// Total and self time.
+    ticks: [u64; 2],
+}
+
 impl<'d> Rows<'d> {
     pub(super) fn new(declared: &'d Declared, args: Args, merges_evals: bool, tables: &mut Tables<'_>) -> Self {
         let mut word = |text| tables.strings.intern(text);
@@ -183,24 +194,30 @@ impl<'d> Rows<'d> {
     }
 
     fn edge(&mut self, edge: &Edge, tables: &mut Tables<'_>) -> Result<(), Halt> {
-        let sids = (Some(edge.caller_sid), edge.callee_sid);
-        self.call(sids, None, edge.calls, [edge.ticks, edge.sub_ticks], tables)
+        let calls = Calls {
+            caller_sid: Some(edge.caller_sid),
+            callee_sid: edge.callee_sid,
+            site: None,
+            count: edge.calls,
+            ticks: [edge.ticks, edge.sub_ticks],
+        };
+        self.call(&calls, tables)
     }
 
     /// Pynytprof stores no number of calls per call site.
     fn site_calls(&mut self, calls: &SiteCalls, tables: &mut Tables<'_>) -> Result<(), Halt> {
-        let site = Some((calls.fid, calls.line));
-        self.call((None, calls.sid), site, 1, [calls.inc_ticks, calls.exc_ticks], tables)
+        let calls = Calls {
+            caller_sid: None,
+            callee_sid: calls.sid,
+            site: Some((calls.fid, calls.line)),
+            count: 1,
+            ticks: [calls.inc_ticks, calls.exc_ticks],
+        };
+        self.call(&calls, tables)
     }
 
-    fn call(
-        &mut self,
-        (caller_sid, callee_sid): (Option<u32>, u32),
-        site: Option<(u32, u32)>,
-        count: u32,
-        ticks: [u64; 2],
-        tables: &mut Tables<'_>,
-    ) -> Result<(), Halt> {
+    fn call(&mut self, calls: &Calls, tables: &mut Tables<'_>) -> Result<(), Halt> {
+        let Calls { caller_sid, callee_sid, site, count, ticks } = *calls;
         let id = self.next_call;
         self.next_call += 1;
         let [incl_ns, excl_ns] = ticks.map(|ticks| self.ns(ticks));

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use traceloom_model::{Halt, Named, Table, Tables};
 use traceloom_wtf::{Event, Role, Value};
 
-use super::kinds::{Kind, Kinds};
+use super::kinds::Signature;
 use crate::{
     shared::{Args, Argument, Datum},
     wtf::EMPTY_ARRAY,
@@ -24,12 +24,14 @@ pub(super) struct Owner {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Label<'a> {
     pub(super) key: Named<'a>,
+    /// The index in an array.
+    pub(super) idx: Option<u32>,
     pub(super) kind: Named<'a>,
 }
 
 impl<'a> Label<'a> {
     pub(super) fn new(key: &'a str, kind: &'a str) -> Self {
-        Self { key: key.into(), kind: kind.into() }
+        Self { key: key.into(), idx: None, kind: kind.into() }
     }
 }
 
@@ -48,17 +50,15 @@ impl Arguments {
         &mut self,
         event: &Event<'_>,
         owner: Owner,
-        kind: Kind,
-        kinds: &Kinds,
+        signature: Signature<'_>,
         tables: &mut Tables<'_>,
     ) -> Result<(), Halt> {
-        let labels = kinds.arguments(kind);
-        if !owner.is_kept && kind.is_flat {
-            self.rows.skip(labels.len());
+        if !owner.is_kept && signature.is_flat {
+            self.rows.skip(signature.labels.len());
             return Ok(());
         }
-        for ((_, value), label) in event.args.iter().zip(labels) {
-            self.put(owner, Label { key: label.key.into(), kind: label.kind.into() }, value, tables)?;
+        for ((_, value), label) in event.args.iter().zip(signature.labels) {
+            self.put(owner, Label { key: label.key.into(), idx: None, kind: label.kind.into() }, value, tables)?;
         }
         Ok(())
     }
@@ -68,16 +68,15 @@ impl Arguments {
         &mut self,
         event: &Event<'_>,
         owner: Owner,
-        kind: Kind,
-        kinds: &Kinds,
+        signature: Signature<'_>,
         tables: &mut Tables<'_>,
     ) -> Result<(), Halt> {
         let pair =
             (event.kind.role == Role::ScopeAppend).then(|| event.args.get("name").zip(event.kind.argument("value")));
-        let Some((name, place)) = pair.flatten() else { return self.push(event, owner, kind, kinds, tables) };
-        let Some((value, label)) = event.args.nth(place).zip(kinds.arguments(kind).get(place)) else { return Ok(()) };
+        let Some((name, place)) = pair.flatten() else { return self.push(event, owner, signature, tables) };
+        let Some((value, label)) = event.args.nth(place).zip(signature.labels.get(place)) else { return Ok(()) };
         let key = name.as_text().map_or(Cow::Borrowed(NO_NAME), |name| name.to_str());
-        self.put(owner, Label { key: Named::Text(&key), kind: label.kind.into() }, value, tables)
+        self.put(owner, Label { key: Named::Text(&key), idx: None, kind: label.kind.into() }, value, tables)
     }
 
     /// Pushes one argument. An array becomes a row per element; without elements, it is a single row without an index,
@@ -91,14 +90,14 @@ impl Arguments {
     ) -> Result<(), Halt> {
         let elements = match value {
             Value::Array(Some(array)) if !array.is_empty() => array,
-            _ => return self.put_row(owner, label, None, value, tables),
+            _ => return self.put_row(owner, label, value, tables),
         };
         if !owner.is_kept {
             self.rows.skip(elements.len());
             return Ok(());
         }
         for (element, idx) in elements.iter().zip(0..) {
-            self.put_row(owner, label, Some(idx), element, tables)?;
+            self.put_row(owner, Label { idx: Some(idx), ..label }, element, tables)?;
         }
         Ok(())
     }
@@ -107,7 +106,6 @@ impl Arguments {
         &mut self,
         owner: Owner,
         label: Label<'_>,
-        idx: Option<u32>,
         value: Value<'_>,
         tables: &mut Tables<'_>,
     ) -> Result<(), Halt> {
@@ -143,7 +141,7 @@ impl Arguments {
             Value::Array(Some(_)) => Datum::Text(EMPTY_ARRAY),
             Value::Text(None) | Value::Any(None) | Value::Array(None) => Datum::Null,
         };
-        let Label { key, kind } = label;
+        let Label { key, idx, kind } = label;
         let argument = Argument { owner_table: owner.table, owner_id: owner.id, key, idx, kind, value };
         self.rows.push(&argument, tables)
     }

@@ -210,7 +210,7 @@ impl<'t> Mapper<'t> {
         }
         if self.wants.args {
             let owner = Owner { table: Table::Spans, id, is_kept: seen.is_kept };
-            self.arguments.push(event, owner, kind, &self.kinds, tables)?;
+            self.arguments.push(event, owner, self.kinds.arguments(kind), tables)?;
         }
         Ok(())
     }
@@ -277,11 +277,11 @@ impl<'t> Mapper<'t> {
                 // Its scope may have started within the range even if the event itself is outside.
                 let is_kept = self.is_zone_kept(event.zone);
                 let owner = Owner { table: Table::Spans, id: scope, is_kept };
-                self.arguments.push_appended(event, owner, kind, &self.kinds, tables)
+                self.arguments.push_appended(event, owner, self.kinds.arguments(kind), tables)
             }
             None => {
                 let owner = Owner { table: kind.table, id: seen.id, is_kept: seen.is_kept };
-                self.arguments.push(event, owner, kind, &self.kinds, tables)
+                self.arguments.push(event, owner, self.kinds.arguments(kind), tables)
             }
         }
     }

@@ -74,9 +74,18 @@ impl Kinds {
     }
 
     /// Names of the arguments of a type, in the order of its signature.
-    pub(super) fn arguments(&self, kind: Kind) -> &[Labels] {
-        self.arguments.get(kind.first_argument..kind.first_argument + kind.arguments).unwrap_or_default()
+    pub(super) fn arguments(&self, kind: Kind) -> Signature<'_> {
+        let labels = self.arguments.get(kind.first_argument..kind.first_argument + kind.arguments).unwrap_or_default();
+        Signature { labels, is_flat: kind.is_flat }
     }
+}
+
+/// The arguments of a type of events.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Signature<'k> {
+    pub(super) labels: &'k [Labels],
+    /// Whether no argument is an array.
+    pub(super) is_flat: bool,
 }
 
 /// The table of a type's events, and their name in it.

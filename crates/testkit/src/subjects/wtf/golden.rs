@@ -447,7 +447,13 @@ impl Scopes {
                 }
                 "wtf.scope#leave" => {
                     self.hidden += 1;
-                    self.leave(index, events, &mut nested, &mut stack, &mut times, reference);
+                    if let Some(scope) = stack.pop() {
+                        let [begin, end] = [scope, index].map(|event| events[event].time);
+                        let around = stack.last().map(|around| reference.types[events[*around].kind].flags);
+                        nested[scope].end = Some(end);
+                        [nested[scope].children, nested[scope].system] =
+                            leave(&mut times[..=stack.len()], end - begin, around);
+                    }
                 }
                 _ => {
                     let (class, flags) = (reference.types[kind].class, reference.types[kind].flags);
@@ -475,29 +481,6 @@ impl Scopes {
         nested
     }
 
-    fn leave(
-        &mut self,
-        index: usize,
-        events: &[Stored],
-        nested: &mut [Nest],
-        stack: &mut Vec<usize>,
-        times: &mut [[i64; 2]],
-        reference: &Reference,
-    ) {
-        let Some(scope) = stack.pop() else { return };
-        let top = stack.len();
-        let duration = events[index].time - events[scope].time;
-        nested[scope].end = Some(events[index].time);
-        [nested[scope].children, nested[scope].system] = std::mem::take(&mut times[top]);
-        if top > 0 {
-            times[top - 1][0] += duration;
-            // WTF uses the flags of the wrong scope, and does not pass the time further up.
-            if reference.types[events[stack[top - 1]].kind].flags & 4 != 0 {
-                times[top - 1][1] += duration;
-            }
-        }
-    }
-
     fn append(&mut self, index: usize, name: &str, events: &mut [Stored], stack: &[usize]) {
         let args = events[index].args.take().unwrap_or_default();
         self.generic[2] += 1;
@@ -509,6 +492,19 @@ impl Scopes {
             into.extend(args);
         }
     }
+}
+
+/// Takes the times of the innermost of the open scopes, and adds its duration to the scope around it.
+fn leave(times: &mut [[i64; 2]], duration: i64, flags_around: Option<u32>) -> [i64; 2] {
+    let (inner, outer) = times.split_last_mut().expect("a scope is open");
+    if let (Some(flags), Some(around)) = (flags_around, outer.last_mut()) {
+        around[0] += duration;
+        // WTF uses the flags of the wrong scope, and does not pass the time further up.
+        if flags & 4 != 0 {
+            around[1] += duration;
+        }
+    }
+    std::mem::take(inner)
 }
 
 fn argument(event: &Stored, name: &str) -> Json {
