@@ -164,14 +164,7 @@ pub struct Nanoseconds(pub u64);
 
 impl fmt::Display for Nanoseconds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (unit, scale, digits) = match self.0 {
-            0..1_000 => ("ns", 1, 0),
-            1_000..1_000_000 => ("µs", 1_000, 3),
-            1_000_000..1_000_000_000 => ("ms", 1_000_000, 6),
-            _ => ("s", 1_000_000_000, 9),
-        };
-        write_scaled(f, self.0, scale, digits)?;
-        write!(f, " {unit}")
+        write_in_unit(f, self.0, ["ns", "µs", "ms", "s"])
     }
 }
 
@@ -181,23 +174,23 @@ pub struct Hertz(pub u64);
 
 impl fmt::Display for Hertz {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (unit, scale, digits) = match self.0 {
-            0..1_000 => ("Hz", 1, 0),
-            1_000..1_000_000 => ("kHz", 1_000, 3),
-            1_000_000..1_000_000_000 => ("MHz", 1_000_000, 6),
-            _ => ("GHz", 1_000_000_000, 9),
-        };
-        write_scaled(f, self.0, scale, digits)?;
-        write!(f, " {unit}")
+        write_in_unit(f, self.0, ["Hz", "kHz", "MHz", "GHz"])
     }
 }
 
-/// Writes a number in units of `scale`, which is 10 to the power of `digits`, with all of its digits.
-fn write_scaled(f: &mut fmt::Formatter<'_>, value: u64, scale: u64, digits: usize) -> fmt::Result {
+/// Writes a number with all of its digits, in the largest unit that it reaches; each is 1000 of the one before.
+fn write_in_unit(f: &mut fmt::Formatter<'_>, value: u64, units: [&str; 4]) -> fmt::Result {
+    let (step, scale) = match value {
+        0..1_000 => (0, 1),
+        1_000..1_000_000 => (1, 1_000),
+        1_000_000..1_000_000_000 => (2, 1_000_000),
+        _ => (3, 1_000_000_000),
+    };
+    let (unit, digits) = (units[step], 3 * step);
     let fraction = format!("{:0digits$}", value % scale);
     match fraction.trim_end_matches('0') {
-        "" => write!(f, "{}", value / scale),
-        fraction => write!(f, "{}.{fraction}", value / scale),
+        "" => write!(f, "{} {unit}", value / scale),
+        fraction => write!(f, "{}.{fraction} {unit}", value / scale),
     }
 }
 

@@ -6,7 +6,7 @@ use std::{
 };
 
 use traceloom_analysis::{
-    diff::{Kind, Noise, Report, Row, Side, Verdict},
+    diff::{Kind, Report, Row, Side, Verdict},
     flame::{Graph, ShownFrame},
     units,
 };
@@ -55,18 +55,7 @@ pub(crate) fn cells(row: &Row) -> [String; 5] {
         let amount = if row.kind == Kind::Memory { units::bytes } else { units::time };
         side.map_or_else(|| "–".to_owned(), |side| amount(side.value))
     };
-    let percent = |part: f64| format!("{:.1} %", part * 100.0);
-    [
-        row.line.map_or_else(|| row.name.clone(), |line| format!("{}:{line}", row.name)),
-        value(row.before),
-        value(row.after),
-        row.change.map_or_else(String::new, |change| format!("{:+.1} %", change * 100.0)),
-        match row.noise {
-            Noise::BetweenRuns(noise) => format!("± {}", percent(noise)),
-            Noise::Unknown => "?".to_owned(),
-            Noise::WithinRun(noise) => format!("± {} ?", percent(noise)),
-        },
-    ]
+    [row.label(), value(row.before), value(row.after), row.change_label(), row.noise.to_string()]
 }
 
 /// The change of every frame of the second graph as a share of the total.

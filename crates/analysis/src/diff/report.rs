@@ -113,6 +113,16 @@ pub struct Row {
 }
 
 impl Row {
+    /// The name for people, with the line if there is one.
+    pub fn label(&self) -> String {
+        self.line.map_or_else(|| self.name.clone(), |line| format!("{}:{line}", self.name))
+    }
+
+    /// The relative difference for people; empty if there is none.
+    pub fn change_label(&self) -> String {
+        self.change.map_or_else(String::new, |change| format!("{:+.1} %", change * 100.0))
+    }
+
     /// The row as JSON.
     pub fn to_json(&self) -> Value {
         let (value, total) = (format!("value_{}", self.unit), format!("total_{}", self.kind.unit()));
@@ -161,4 +171,14 @@ pub enum Noise {
     Unknown,
     /// Within one run: estimated from the spread of its durations, without run-to-run noise.
     WithinRun(f64),
+}
+
+impl std::fmt::Display for Noise {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::BetweenRuns(noise) => write!(f, "± {:.1} %", noise * 100.0),
+            Self::Unknown => f.write_str("?"),
+            Self::WithinRun(noise) => write!(f, "± {:.1} % ?", noise * 100.0),
+        }
+    }
 }

@@ -19,15 +19,7 @@ pub(crate) struct Key {
 
 impl Key {
     pub(super) fn of_name(name: u32) -> Self {
-        Self {
-            name,
-            thread: NO_NUMBER,
-            file: NO_NUMBER,
-            line: NO_NUMBER,
-            category: NO_NUMBER,
-            parent: NO_NUMBER,
-            frame: NO_NUMBER,
-        }
+        Self { name, ..OTHER }
     }
 }
 

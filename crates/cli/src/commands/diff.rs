@@ -3,7 +3,7 @@
 use std::{io::Write, path::PathBuf};
 
 use serde_json::json;
-use traceloom_analysis::diff::{self, Kind, Noise, Report, Row, Side, Verdict};
+use traceloom_analysis::diff::{self, Kind, Report, Row, Side, Verdict};
 use traceloom_core::Result;
 
 use crate::{
@@ -116,18 +116,13 @@ impl Text<'_> {
     fn cells(&self, row: &Row) -> Vec<String> {
         let value = |side: Option<Side>| side.map_or_else(String::new, |side| self.amount(row.kind, side.value));
         let calls = |side: Option<Side>| side.map_or_else(String::new, |side| format!("{:.0}", side.calls));
-        let part = |part: f64| format!("{:.1} %", part * 100.0);
         vec![
             self.word(row.kind, row.verdict).to_owned(),
-            row.line.map_or_else(|| row.name.clone(), |line| format!("{}:{line}", row.name)),
+            row.label(),
             value(row.before),
             value(row.after),
-            row.change.map_or_else(String::new, |change| format!("{:+.1} %", change * 100.0)),
-            match row.noise {
-                Noise::BetweenRuns(noise) => format!("± {}", part(noise)),
-                Noise::Unknown => "?".to_owned(),
-                Noise::WithinRun(noise) => format!("± {} ?", part(noise)),
-            },
+            row.change_label(),
+            row.noise.to_string(),
             row.effect.map_or_else(String::new, |effect| format!("{effect:+.2}")),
             calls(row.before),
             calls(row.after),

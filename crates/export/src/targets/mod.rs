@@ -83,6 +83,16 @@ fn shows_time(pass: &mut Pass<'_>) -> bool {
     shows_time
 }
 
+/// The output of a target that writes JSON, and the losses that it reports.
+#[cfg(test)]
+fn written_json(
+    target: &Target,
+    trace: &traceloom_passes::fixture::Synthetic,
+) -> (serde_json::Value, traceloom_core::Loss) {
+    let (text, loss) = traceloom_passes::fixture::written(target, trace);
+    (serde_json::from_slice(&text).expect("JSON"), loss)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,7 +6,7 @@ use anstyle::Style;
 use jiff::tz::TimeZone;
 use traceloom::cnanolog::{
     Reader, Record,
-    text::{Compat, Json, Lines, Pattern, Step, Zone, utc},
+    text::{Compat, Json, Lines, Messages, Pattern, Step, Zone, utc},
 };
 use traceloom_core::{Error, Located, Position, Result, Text};
 
@@ -48,31 +48,32 @@ impl Render {
     }
 
     /// A copy for one of `among` threads that render lines of the same file.
-    pub(super) fn shared(self, among: usize) -> Self {
-        let form = match self.form {
-            Form::Compat(compat) => Form::Compat(compat),
-            Form::Json(json) => Form::Json(json.shared(among)),
-            Form::Lines(lines) => Form::Lines(Box::new(lines.shared(among))),
-        };
-        Self { form, ..self }
+    pub(super) fn shared(mut self, among: usize) -> Self {
+        match &mut self.form {
+            Form::Compat(_) => {}
+            Form::Json(json) => json.messages = Messages::shared(among),
+            Form::Lines(lines) => lines.messages = Messages::shared(among),
+        }
+        self
+    }
+
+    /// The renderer of messages; the decompressor's text has its own, with other limits.
+    fn messages(&self) -> Option<&Messages> {
+        match &self.form {
+            Form::Compat(_) => None,
+            Form::Json(json) => Some(&json.messages),
+            Form::Lines(lines) => Some(&lines.messages),
+        }
     }
 
     /// Whether the last line could differ if this copy had rendered all earlier lines.
     pub(super) fn depends_on_others(&self) -> bool {
-        match &self.form {
-            Form::Compat(_) => false,
-            Form::Json(json) => json.depends_on_others(),
-            Form::Lines(lines) => lines.depends_on_others(),
-        }
+        self.messages().is_some_and(Messages::depends_on_others)
     }
 
-    /// Number of messages that were cut off; the decompressor's text has other limits.
+    /// Number of messages that were cut off.
     pub(super) fn cut(&self) -> u64 {
-        match &self.form {
-            Form::Compat(_) => 0,
-            Form::Json(json) => json.cut(),
-            Form::Lines(lines) => lines.cut(),
-        }
+        self.messages().map_or(0, Messages::cut)
     }
 
     /// Writes the line of a record; false if the decompressor would stop.

@@ -148,13 +148,8 @@ mod tests {
     use traceloom_model::{allocations::Allocation, events::Event, logs::Log, trackers::Extent};
 
     use super::*;
-    use traceloom_core::Loss;
-    use traceloom_passes::fixture::{Synthetic, allocation, push_main, push_span, push_thread, written};
-
-    fn profile(trace: &Synthetic) -> (Json, Loss) {
-        let (text, loss) = written(&TARGET, trace);
-        (serde_json::from_slice(&text).unwrap(), loss)
-    }
+    use crate::targets::written_json;
+    use traceloom_passes::fixture::{Synthetic, allocation, push_main, push_span, push_thread};
 
     #[test]
     fn spans_become_samples_by_stack_and_markers() {
@@ -163,7 +158,7 @@ mod tests {
             ("a\"</script>", 0, 0, None, 0, Some(3_000_000)),
             ("c", 2, 0, None, 4_000_000, Some(1)),
         ]);
-        let (json, loss) = profile(&trace);
+        let (json, loss) = written_json(&TARGET, &trace);
         let thread = &json["threads"][0];
         assert_eq!((&thread["name"], &thread["pid"], &thread["tid"]), (&json!("main"), &json!("42"), &json!(100)));
         let samples = &thread["samples"];
@@ -202,7 +197,7 @@ mod tests {
             [0, 40].into_iter().for_each(|ts_ns| extent.add(ts_ns));
             push_main(tables, extent)
         });
-        let (json, loss) = profile(&trace);
+        let (json, loss) = written_json(&TARGET, &trace);
         let thread = |name: &str| {
             json["threads"].as_array().unwrap().iter().find(|thread| thread["name"] == name).unwrap().clone()
         };

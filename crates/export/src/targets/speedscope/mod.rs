@@ -71,17 +71,12 @@ fn write_frames(frames: &Frames, names: &mut NamePool, out: &mut Out<'_>) -> Res
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value as Json, json};
+    use serde_json::json;
     use traceloom_model::{frames::Frame as FrameRow, stacks::Stack as StackRow, trackers::Extent};
 
     use super::*;
-    use traceloom_core::Loss;
-    use traceloom_passes::fixture::{Synthetic, allocation, push_main, push_span, push_thread, written};
-
-    fn profile(trace: &Synthetic) -> (Json, Loss) {
-        let (text, loss) = written(&TARGET, trace);
-        (serde_json::from_slice(&text).unwrap(), loss)
-    }
+    use crate::targets::written_json;
+    use traceloom_passes::fixture::{Synthetic, allocation, push_main, push_span, push_thread};
 
     #[test]
     fn spans_become_begins_and_ends_that_match() {
@@ -90,7 +85,7 @@ mod tests {
             ("a\"</script>", 0, 0, None, 0, Some(100)),
             ("c", 2, 1, Some(0), 90, Some(20)),
         ]);
-        let (json, loss) = profile(&trace);
+        let (json, loss) = written_json(&TARGET, &trace);
         assert_eq!(json["shared"]["frames"], json!([{"name": "a\"</script>"}, {"name": "b"}, {"name": "c"}]));
         let event = |kind: &str, frame: u32, at: u32| json!({"type": kind, "frame": frame, "at": at});
         let [first, beside] = [0, 1].map(|number| &json["profiles"][number]);
@@ -116,7 +111,7 @@ mod tests {
             [0, 40].into_iter().for_each(|ts_ns| extent.add(ts_ns));
             push_main(tables, extent)
         });
-        let (json, loss) = profile(&trace);
+        let (json, loss) = written_json(&TARGET, &trace);
         let profiles = json["profiles"].as_array().unwrap();
         let mut names: Vec<&str> = profiles.iter().map(|profile| profile["name"].as_str().unwrap()).collect();
         names.sort_unstable();
@@ -139,7 +134,7 @@ mod tests {
             }
             push_main(tables, Extent::default())
         });
-        let (json, _) = profile(&trace);
+        let (json, _) = written_json(&TARGET, &trace);
         let named = |name: &str| {
             json["profiles"].as_array().unwrap().iter().find(|profile| profile["name"] == name).unwrap().clone()
         };

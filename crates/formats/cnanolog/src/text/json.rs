@@ -15,7 +15,8 @@ use crate::{Arg, Args, Clock, Entry, Site};
 #[derive(Debug)]
 pub struct Json {
     clock: Clock,
-    messages: Messages,
+    /// Renders the messages; see [`Messages::shared`] if several threads render one log.
+    pub messages: Messages,
     text: Vec<u8>,
     json: Writer,
 }
@@ -24,22 +25,6 @@ impl Json {
     /// Objects of one file.
     pub fn new(clock: Clock) -> Self {
         Self { clock, messages: Messages::default(), text: Vec::new(), json: Writer::default() }
-    }
-
-    /// See [`Messages::shared`].
-    #[must_use]
-    pub fn shared(self, among: usize) -> Self {
-        Self { messages: Messages::shared(among), ..self }
-    }
-
-    /// See [`Messages::depends_on_others`].
-    pub fn depends_on_others(&self) -> bool {
-        self.messages.depends_on_others()
-    }
-
-    /// See [`Messages::cut`].
-    pub fn cut(&self) -> u64 {
-        self.messages.cut()
     }
 
     /// Appends the object of an entry, with a newline; `offset` is that of the entry.

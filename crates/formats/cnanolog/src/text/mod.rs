@@ -120,7 +120,8 @@ pub struct Lines {
     pattern: Pattern,
     clock: Clock,
     stamp: Stamp,
-    messages: Messages,
+    /// Renders the messages; see [`Messages::shared`] if several threads render one log.
+    pub messages: Messages,
     /// The pattern with the level, file and line of each site filled in.
     prepared: Vec<Option<Box<[Token]>>>,
 }
@@ -130,22 +131,6 @@ impl Lines {
     pub fn new(pattern: Pattern, clock: Clock, zone: Zone) -> Self {
         let (stamp, messages) = (Stamp::new(zone), Messages::default());
         Self { pattern, clock, stamp, messages, prepared: Vec::new() }
-    }
-
-    /// See [`Messages::shared`].
-    #[must_use]
-    pub fn shared(self, among: usize) -> Self {
-        Self { messages: Messages::shared(among), ..self }
-    }
-
-    /// See [`Messages::depends_on_others`].
-    pub fn depends_on_others(&self) -> bool {
-        self.messages.depends_on_others()
-    }
-
-    /// See [`Messages::cut`].
-    pub fn cut(&self) -> u64 {
-        self.messages.cut()
     }
 
     /// Appends the line of an entry, with its newline.
