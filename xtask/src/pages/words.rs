@@ -225,8 +225,7 @@ fn pages_use_the_words_of_the_project() {
 #[test]
 fn help_uses_the_words_of_the_project() {
     let sources = root().join("crates/cli/src");
-    let mut arguments = files::walk(&sources.join("args")).expect("the arguments are there");
-    arguments.push(sources.join("args.rs"));
+    let arguments = files::walk(&sources.join("args")).expect("the arguments are there");
     let in_messages: Vec<(&str, &str)> = IN_MESSAGES.iter().map(|phrase| (*phrase, "something else")).collect();
     let found = arguments.iter().flat_map(|path| {
         let lines = lines(&read(path));
