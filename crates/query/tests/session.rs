@@ -4,7 +4,6 @@
 mod common;
 
 use std::{
-    io,
     path::Path,
     sync::{
         Arc,
@@ -12,7 +11,7 @@ use std::{
     },
 };
 
-use traceloom_core::{ReadAt, Source};
+use traceloom_core::Source;
 use traceloom_mapping::{Options as Reading, Trace};
 use traceloom_query::{Failure, Offset, Options, Problem, Session, SqlRange, Stop, store};
 
@@ -28,34 +27,11 @@ fn session_of(traces: Vec<Trace>, options: &Options) -> Session {
     Session::new(traces, Vec::new(), options).expect("the session starts")
 }
 
-/// Counts the bytes that are read.
-struct Counted {
-    bytes: Vec<u8>,
-    read: Arc<AtomicU64>,
-}
-
-impl ReadAt for Counted {
-    fn len(&self) -> io::Result<u64> {
-        Ok(self.bytes.len() as u64)
-    }
-
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let rest = usize::try_from(offset).ok().and_then(|offset| self.bytes.get(offset..)).unwrap_or_default();
-        let count = rest.len().min(buffer.len());
-        buffer[..count].copy_from_slice(&rest[..count]);
-        self.read.fetch_add(count as u64, Ordering::Relaxed);
-        Ok(count)
-    }
-}
-
 #[test]
 fn a_limit_stops_the_parse() {
     let bytes = sample(200_000);
     let (len, read) = (bytes.len() as u64, Arc::new(AtomicU64::new(0)));
-    let session = session_of(
-        vec![trace("big.prof", Source::custom(Counted { bytes, read: Arc::clone(&read) }))],
-        &Options::default(),
-    );
+    let session = session_of(vec![trace("big.prof", Source::bytes(bytes).counted(&read))], &Options::default());
     read.store(0, Ordering::Relaxed);
     assert_eq!(common::rows(&session, "select name, dur_ns from spans limit 3").len(), 3);
     let for_three = read.load(Ordering::Relaxed);

@@ -1,7 +1,6 @@
 //! Loads traces in the background.
 
 use std::{
-    io,
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     sync::{
@@ -10,7 +9,7 @@ use std::{
     },
 };
 
-use traceloom_core::{Limits, ReadAt, Result, Source};
+use traceloom_core::{Limits, Result, Source};
 use traceloom_mapping::{Options, Trace};
 use traceloom_model::{Batches, Filter, Table, TableSource, Wanted, select};
 use traceloom_passes::TraceFacts;
@@ -156,7 +155,7 @@ impl Loader {
     fn fill(&self, number: u32, mut trace: Trace) -> Result<()> {
         let plain = trace.opened.source.clone();
         self.total.fetch_add(plain.len()?, Ordering::Relaxed);
-        trace.opened.source = Source::custom(Counted { source: plain.clone(), read: Arc::clone(&self.read) });
+        trace.opened.source = plain.counted(&self.read);
         self.describe(number, &trace, About::default());
         let mut builder = Builder::new(Arc::clone(&self.scene), number);
         let poured = trace.pour(&Filter::default(), &mut builder);
@@ -259,28 +258,6 @@ impl Drop for Turn<'_> {
     fn drop(&mut self) {
         *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
         self.0.freed.notify_one();
-    }
-}
-
-/// Counts the bytes that are read.
-pub(crate) struct Counted {
-    pub(crate) source: Source,
-    pub(crate) read: Arc<AtomicU64>,
-}
-
-impl ReadAt for Counted {
-    fn len(&self) -> io::Result<u64> {
-        self.source.len().map_err(io::Error::other)
-    }
-
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.source.read_at(offset, buffer).map_err(io::Error::other)?;
-        self.read.fetch_add(read as u64, Ordering::Relaxed);
-        Ok(read)
-    }
-
-    fn companion(&self) -> Option<Source> {
-        self.source.companion()
     }
 }
 

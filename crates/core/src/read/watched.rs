@@ -1,6 +1,12 @@
 //! A source that reports how far it has been read.
 
-use std::{io, sync::Arc};
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use super::{ReadAt, Source};
 
@@ -20,6 +26,21 @@ impl Source {
     /// Like [`Source::watched`], but an error returned by `seen` fails the read, which ends the reader.
     #[must_use]
     pub fn guarded(&self, seen: impl Fn(u64) -> io::Result<()> + Send + Sync + 'static) -> Self {
+        self.observed(move |offset, read| seen(offset.saturating_add(read)))
+    }
+
+    /// The same bytes; every read adds its number of bytes to `count`.
+    #[must_use]
+    pub fn counted(&self, count: &Arc<AtomicU64>) -> Self {
+        let count = Arc::clone(count);
+        self.observed(move |_, read| {
+            count.fetch_add(read, Ordering::Relaxed);
+            Ok(())
+        })
+    }
+
+    /// Calls `seen` with the offset and length of every read.
+    fn observed(&self, seen: impl Fn(u64, u64) -> io::Result<()> + Send + Sync + 'static) -> Self {
         Self(Arc::new(Watched { source: self.clone(), seen }))
     }
 }
@@ -29,14 +50,14 @@ struct Watched<F> {
     seen: F,
 }
 
-impl<F: Fn(u64) -> io::Result<()> + Send + Sync> ReadAt for Watched<F> {
+impl<F: Fn(u64, u64) -> io::Result<()> + Send + Sync> ReadAt for Watched<F> {
     fn len(&self) -> io::Result<u64> {
         self.source.0.len()
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.source.0.read_at(offset, buffer)?;
-        (self.seen)(offset.saturating_add(read as u64))?;
+        (self.seen)(offset, read as u64)?;
         Ok(read)
     }
 
@@ -47,8 +68,6 @@ impl<F: Fn(u64) -> io::Result<()> + Send + Sync> ReadAt for Watched<F> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicU64, Ordering};
-
     use super::*;
     use crate::{Limits, Window};
 
@@ -72,6 +91,16 @@ mod tests {
         assert!(reads.load(Ordering::Relaxed) <= 10);
         drop(window);
         assert_eq!(Arc::strong_count(&seen), 1, "the callback outlives the source");
+    }
+
+    #[test]
+    fn every_read_counts() {
+        let count = Arc::new(AtomicU64::new(0));
+        let counted = Source::bytes([7; 1000]).counted(&count);
+        for (offset, read) in [(0, 100), (0, 100), (950, 50), (2000, 0)] {
+            assert_eq!(counted.0.read_at(offset, &mut [0; 100]).unwrap(), read);
+        }
+        assert_eq!(count.load(Ordering::Relaxed), 250);
     }
 
     #[test]

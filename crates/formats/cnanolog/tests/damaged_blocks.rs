@@ -4,7 +4,6 @@ mod support;
 
 use std::{
     collections::BTreeSet,
-    io,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -19,7 +18,7 @@ use traceloom_cnanolog::{
     },
     sample,
 };
-use traceloom_core::{ByteOrder, Codec, Edited, Finding, Options, ReadAt, Records, Severity, Source};
+use traceloom_core::{ByteOrder, Codec, Edited, Finding, Options, Records, Severity, Source};
 
 const START: u64 = 1_000_000;
 const BLOCKS: u64 = 4;
@@ -276,22 +275,6 @@ fn heads_inside_of_data_are_data() {
     }
 }
 
-/// A source that counts the bytes read from it.
-struct Counted(Vec<u8>, Arc<AtomicU64>);
-
-impl ReadAt for Counted {
-    fn len(&self) -> io::Result<u64> {
-        Ok(self.0.len() as u64)
-    }
-
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let mut rest = self.0.get(usize::try_from(offset).unwrap()..).unwrap_or_default();
-        let read = io::Read::read(&mut rest, buffer)?;
-        self.1.fetch_add(read as u64, Ordering::Relaxed);
-        Ok(read)
-    }
-}
-
 #[test]
 fn hostile_heads_are_read_in_linear_time_and_little_memory() {
     const MIB: u32 = 1 << 20;
@@ -312,7 +295,7 @@ fn hostile_heads_are_read_in_linear_time_and_little_memory() {
             }
             let (len, read) = (bytes.len() as u64, Arc::new(AtomicU64::new(0)));
             let options = Options::default();
-            let Ok(mut reader) = open(Source::custom(Counted(bytes, read.clone())), &options) else { continue };
+            let Ok(mut reader) = open(Source::bytes(bytes).counted(&read), &options) else { continue };
             while let Ok(Some(located)) = reader.next() {
                 if let Record::Block(block) = located.record {
                     assert!(block.stored.len() <= BLOCK_HEADER_BYTES + MAX_BLOCK_BYTES);

@@ -2,42 +2,22 @@
 
 mod support;
 
-use std::{
-    io,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
 };
 
 use support::{contents, events, walk};
-use traceloom_core::{Limits, Options, ReadAt, Records, Source};
+use traceloom_core::{Limits, Options, Records, Source};
 use traceloom_memlyze::{
     Alloc, Free, Gc, Header, Index, MetadataBuilder, Padding, Record, build_index, create_with_metadata, edit,
     raw::Packing,
 };
 
-/// A source that counts the bytes read.
-struct Counting {
-    bytes: Vec<u8>,
-    read: Arc<AtomicU64>,
-}
-
-impl ReadAt for Counting {
-    fn len(&self) -> io::Result<u64> {
-        Ok(self.bytes.len() as u64)
-    }
-
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.bytes.read_at(offset, buffer)?;
-        self.read.fetch_add(read as u64, Ordering::Relaxed);
-        Ok(read)
-    }
-}
-
+/// A source, and the number of bytes read from it.
 fn counting(bytes: &[u8]) -> (Source, Arc<AtomicU64>) {
     let read = Arc::new(AtomicU64::new(0));
-    (Source::custom(Counting { bytes: bytes.to_vec(), read: read.clone() }), read)
+    (Source::bytes(bytes.to_vec()).counted(&read), read)
 }
 
 /// A long trace; in the growth dialect, snapshots of many events repeat one delta.

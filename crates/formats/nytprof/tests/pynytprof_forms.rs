@@ -9,7 +9,7 @@ use std::sync::{
 
 use proptest::prelude::*;
 use support::{PYNYTPROF, PYNYTPROF_FOUND, profiles, read};
-use traceloom_core::{Edited, Options, ReadAt, Records, Source};
+use traceloom_core::{Edited, Options, Records, Source};
 use traceloom_nytprof::{
     Dialect, edit,
     pynytprof::{
@@ -162,41 +162,14 @@ fn a_file_without_lengths_is_planned_in_linear_time() {
     // Files seem to start at every line, and a list of visits that continues to the end.
     let line = [&[1, 0, 0, 0, 0, 0, 0, 0][..], &[1; 20]].concat();
     let reads = |lines: usize| {
-        let source = Counted::new([&bytes[..head], &line.repeat(lines)].concat());
-        let count = source.count.clone();
-        let opened = pynytprof::open(Source::custom(source), &Options::default());
+        let count = Arc::new(AtomicU64::new(0));
+        let source = Source::bytes([&bytes[..head], &line.repeat(lines)].concat()).counted(&count);
+        let opened = pynytprof::open(source, &Options::default());
         opened.unwrap().walk(|_| Ok::<_, traceloom_core::Error>(())).unwrap();
         count.load(Ordering::Relaxed)
     };
     let (once, twice) = (reads(20_000), reads(40_000));
     assert!(twice <= 2 * once + (1 << 20), "{once} bytes read, then {twice}");
-}
-
-/// A source that counts the bytes read.
-#[derive(Debug)]
-struct Counted {
-    bytes: Vec<u8>,
-    count: Arc<AtomicU64>,
-}
-
-impl Counted {
-    fn new(bytes: Vec<u8>) -> Self {
-        Self { bytes, count: Arc::default() }
-    }
-}
-
-impl ReadAt for Counted {
-    fn len(&self) -> std::io::Result<u64> {
-        Ok(self.bytes.len() as u64)
-    }
-
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let rest = self.bytes.get(offset as usize..).unwrap_or_default();
-        let len = rest.len().min(buffer.len());
-        buffer[..len].copy_from_slice(&rest[..len]);
-        self.count.fetch_add(len as u64, Ordering::Relaxed);
-        Ok(len)
-    }
 }
 
 #[test]

@@ -4,7 +4,7 @@
 #![allow(dead_code, unreachable_pub)]
 
 use std::{
-    env, io,
+    env,
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -13,7 +13,7 @@ use std::{
 };
 
 use arrow_array::{Array, RecordBatch};
-use traceloom_core::{ReadAt, Source};
+use traceloom_core::Source;
 use traceloom_mapping::{Options, Trace, ingest};
 use traceloom_model::{Batches, Columns, Flow, Table, TableSink, Wanted};
 
@@ -109,38 +109,25 @@ impl TableSink for OneBatch {
 }
 
 /// A source that counts the bytes read.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug)]
 pub struct Counted {
-    bytes: Arc<Vec<u8>>,
+    source: Source,
     read: Arc<AtomicU64>,
 }
 
 impl Counted {
     pub fn new(bytes: Vec<u8>) -> Self {
-        Self { bytes: Arc::new(bytes), read: Arc::default() }
+        let read = Arc::default();
+        Self { source: Source::bytes(bytes).counted(&read), read }
     }
 
     pub fn source(&self) -> Source {
-        Source::custom(self.clone())
+        self.source.clone()
     }
 
     /// Bytes read since the last call.
     pub fn take(&self) -> u64 {
         self.read.swap(0, Ordering::Relaxed)
-    }
-}
-
-impl ReadAt for Counted {
-    fn len(&self) -> io::Result<u64> {
-        Ok(self.bytes.len() as u64)
-    }
-
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let from = self.bytes.get(offset as usize..).unwrap_or_default();
-        let len = from.len().min(buffer.len());
-        buffer[..len].copy_from_slice(&from[..len]);
-        self.read.fetch_add(len as u64, Ordering::Relaxed);
-        Ok(len)
     }
 }
 

@@ -268,13 +268,12 @@ mod tests {
     use traceloom_mapping::Options;
 
     use super::*;
-    use crate::load::Counted;
 
     /// A log of several batches, and how much of it was read.
     fn long_log() -> (Trace, u64, Arc<AtomicU64>) {
         let bytes = traceloom_cnanolog::sample::write(Vec::new(), 12_000).expect("a log");
         let (long, read) = (bytes.len() as u64, Arc::new(AtomicU64::new(0)));
-        let source = Source::custom(Counted { source: Source::bytes(bytes), read: Arc::clone(&read) });
+        let source = Source::bytes(bytes).counted(&read);
         let trace = Trace::new(Path::new("long.clog"), source, None, &Options::default()).expect("it opens");
         (trace, long, read)
     }
