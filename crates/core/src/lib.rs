@@ -17,6 +17,7 @@ mod limits;
 pub mod live;
 mod named;
 mod position;
+mod random;
 mod read;
 mod spill;
 pub mod text;
@@ -39,6 +40,7 @@ pub use crate::{
     finding::{Data, Finding, Findings, Rule, Severity, Value},
     limits::{Limits, reserve},
     position::{Located, Position},
+    random::Random,
     read::{ByteOrder, Cursor, ReadAt, Source, Window, find_nul},
     spill::{Arena, Merge, Sorted, Sorter, Spill, SpillIter, SpillRow, SpillRow as Entry, Store},
     text::{is_bidi_control, nearest::nearest, visible},

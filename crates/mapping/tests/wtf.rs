@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use arrow_array::{Array, ArrayRef, DictionaryArray, RecordBatch, StringArray, cast::AsArray, types::Int32Type};
 use golden::{Compared, Golden};
 use rows::Rows;
-use traceloom_core::{Limits, Source, TimeRange};
+use traceloom_core::{Limits, Random, Source, TimeRange};
 use traceloom_mapping::{Options, Trace, ingest};
 use traceloom_model::{Batches, Columns, Filter, Flow, Table, TableSink, Wanted};
 use traceloom_wtf::{Composer, FileInfo, Form};
@@ -147,10 +147,10 @@ fn damaged_files_fit_together() {
         let bytes = std::fs::read(&path).expect("the fixture is there");
         for _ in 0..12 {
             let mut bytes = bytes.clone();
-            for _ in 0..1 + random.below(6) {
-                let at = random.below(bytes.len().max(1));
+            for _ in 0..1 + random.index(6) {
+                let at = random.index(bytes.len().max(1));
                 if let Some(byte) = bytes.get_mut(at) {
-                    *byte = random.below(256) as u8;
+                    *byte = random.index(256) as u8;
                 }
             }
             let Some(trace) = readable(&path, Source::bytes(bytes)) else { continue };
@@ -159,18 +159,6 @@ fn damaged_files_fit_together() {
         }
     }
     assert!(read > 700, "{read} files");
-}
-
-/// The same numbers in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % end as u64) as usize
-    }
 }
 
 /// A table read alone, each column read alone, and the whole have the same values.

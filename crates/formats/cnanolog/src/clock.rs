@@ -158,13 +158,8 @@ mod tests {
 
     #[test]
     fn guessed_quotients_are_exact() {
-        let mut random = 0x9e37_79b9_7f4a_7c15u64;
-        let mut next = || {
-            random ^= random << 13;
-            random ^= random >> 7;
-            random ^= random << 17;
-            random
-        };
+        let mut random = traceloom_core::Random(0x9e37_79b9_7f4a_7c15);
+        let mut next = || random.number();
         for _ in 0..200_000 {
             let clock = Clock::with(next() >> (next() % 64), 0, 0, 0);
             let value = next() >> (next() % 64);

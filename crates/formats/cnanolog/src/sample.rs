@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_core::{ByteOrder, Result, Sample};
+use traceloom_core::{ByteOrder, Random, Result, Sample};
 
 use crate::{
     Arg, Entry, Header, Level, Record, Section, Site, Tally, create, put_packed,
@@ -60,7 +60,7 @@ pub fn write<W: Write>(out: W, size: u64) -> Result<W> {
 }
 
 fn records(requests: u64, each: &mut dyn FnMut(&Record<'_>) -> Result<()>) -> Result<()> {
-    let mut log = Log { each, ticks: START_TICKS, random: 0x2545_f491_4f6c_dd1d, data: Vec::new() };
+    let mut log = Log { each, ticks: START_TICKS, random: Random(0x2545_f491_4f6c_dd1d), data: Vec::new() };
     log.entry(0, &[Arg::String(b"orders"), Arg::Int32(8)])?;
     for request in 0..requests {
         log.request(request)?;
@@ -90,21 +90,21 @@ fn section(magic: u32, count: usize, items: usize) -> Section {
 struct Log<'a> {
     each: &'a mut dyn FnMut(&Record<'_>) -> Result<()>,
     ticks: u64,
-    random: u64,
+    random: Random,
     data: Vec<u8>,
 }
 
 impl Log<'_> {
     fn request(&mut self, request: u64) -> Result<()> {
-        let is_hit = self.below(3) > 0;
-        let key = self.below(u64::MAX);
+        let is_hit = self.random.below(3) > 0;
+        let key = self.random.below(u64::MAX);
         self.entry(2, &[Arg::String(if is_hit { b"hit" } else { b"miss" }), Arg::Uint64(key)])?;
         // In the middle of the sample, the database is overloaded.
         let is_busy = (1000..1200).contains(&request);
         let fails = is_busy && self.trouble()?;
         self.answer(is_busy, fails)?;
         if request.is_multiple_of(100) {
-            let delta = self.below(4096) as i32 - 2048;
+            let delta = self.random.below(4096) as i32 - 2048;
             let rss = Arg::Int64(180_000_000 + i64::from(delta) * 64);
             self.entry(6, &[rss, Arg::Int32(delta), Arg::Char(b'A' + (request % 3) as u8)])?;
         }
@@ -114,11 +114,11 @@ impl Log<'_> {
 
     /// Whether the request fails.
     fn trouble(&mut self) -> Result<bool> {
-        if self.below(4) == 0 {
-            let (load, waited) = (80 + self.below(20) as u32, self.below(90_000));
+        if self.random.below(4) == 0 {
+            let (load, waited) = (80 + self.random.below(20) as u32, self.random.below(90_000));
             self.entry(3, &[Arg::Uint32(load), Arg::Uint64(waited)])?;
         }
-        let fails = self.below(10) == 0;
+        let fails = self.random.below(10) == 0;
         if fails {
             self.entry(4, &[Arg::String(b"connection reset by peer"), Arg::Int32(-104)])?;
         }
@@ -126,33 +126,25 @@ impl Log<'_> {
     }
 
     fn answer(&mut self, is_busy: bool, fails: bool) -> Result<()> {
-        let path: &[u8] = match self.below(4) {
+        let path: &[u8] = match self.random.below(4) {
             0 => b"/orders",
             1 => b"/orders/42/items",
             2 => b"/health",
             _ => b"/search?q=caf\xc3\xa9",
         };
-        let method: &[u8] = if self.below(5) == 0 { b"POST" } else { b"GET" };
+        let method: &[u8] = if self.random.below(5) == 0 { b"POST" } else { b"GET" };
         let status = if fails { 503 } else { 200 };
-        let micros = 300 + self.below(if is_busy { 80_000 } else { 4_000 });
+        let micros = 300 + self.random.below(if is_busy { 80_000 } else { 4_000 });
         let millis = Arg::Double(micros as f64 / 1000.0);
         self.entry(1, &[Arg::String(method), Arg::String(path), Arg::Int32(status), millis])?;
-        let (bytes, address) = (200 + self.below(60_000), 0x7f3a_0000_0000 + self.below(1 << 20) * 16);
+        let (bytes, address) = (200 + self.random.below(60_000), 0x7f3a_0000_0000 + self.random.below(1 << 20) * 16);
         self.entry(5, &[Arg::Uint64(bytes), Arg::Pointer(address)])
     }
 
     fn entry(&mut self, id: u32, args: &[Arg<'_>]) -> Result<()> {
-        self.ticks += 2_000 + self.below(200_000);
+        self.ticks += 2_000 + self.random.below(200_000);
         self.data.clear();
         put_packed(args.iter().copied(), &mut self.data);
         (self.each)(&Record::Entry(Entry::new(id, Some(self.ticks), &self.data)))
-    }
-
-    /// A number below `bound`, from a shift register, so that the sample is the same everywhere.
-    fn below(&mut self, bound: u64) -> u64 {
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        self.random % bound
     }
 }

@@ -5,7 +5,7 @@ mod support;
 use std::collections::BTreeSet;
 
 use traceloom_cnanolog::{Dictionary, Extra, Record, edit, findings, open, open_with, sample, text};
-use traceloom_core::{Options, Records, Source};
+use traceloom_core::{Options, Random, Records, Source};
 
 /// Everything that a user can do with a file; errors are fine, panics are not.
 fn exercise(bytes: &[u8]) {
@@ -40,13 +40,8 @@ fn texts_and_edits_survive_every_prefix() {
 
 #[test]
 fn texts_and_edits_survive_changed_bytes() {
-    let mut random = 0x1234_5678_9abc_def1u64;
-    let mut next = move || {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        random
-    };
+    let mut random = Random(0x1234_5678_9abc_def1);
+    let mut next = || random.number();
     for name in support::logs() {
         let mut bytes = support::bytes(&name);
         if bytes.is_empty() {
@@ -158,11 +153,9 @@ fn damaged_headers_without_a_dictionary_cost_little() {
 fn garbage_is_read_in_time() {
     let mut bytes = unfinished(&sample::sample().unwrap().bytes);
     bytes.truncate(64);
-    let mut random = 0x9e37_79b9_7f4a_7c15u64;
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
     while bytes.len() < 8 << 20 {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
+        let random = random.number();
         // Ids that no program has, and no arguments: as many entries as possible.
         bytes.extend_from_slice(&(random as u32 | 1 << 31).to_le_bytes());
         bytes.extend_from_slice(&random.to_le_bytes());

@@ -2,8 +2,8 @@
 
 mod support;
 
-use support::{Noise, accepted, fixtures, rewritten};
-use traceloom_core::{ByteOrder, Codec, Options, Records, Result, Slice, Source, TimeRange};
+use support::{accepted, fixtures, rewritten};
+use traceloom_core::{ByteOrder, Codec, Options, Random, Records, Result, Slice, Source, TimeRange};
 use traceloom_easyprofiler::{
     EasyProfiler, Record, edit, findings, open,
     raw::{Layout, SizeRule},
@@ -41,13 +41,13 @@ fn readers_and_edits_survive_every_prefix() {
 #[test]
 fn readers_and_edits_survive_changed_bytes() {
     for (_, mut bytes) in fixtures().into_iter().filter(|(_, bytes)| !bytes.is_empty()) {
-        let mut noise = Noise(bytes.len() as u64);
+        let mut noise = Random(bytes.len() as u64);
         for round in 0..15 {
             // Damage to headers and descriptors has the worst effects.
             let near = [72, 400, bytes.len()][round % 3].min(bytes.len());
-            let at = noise.below(near);
+            let at = noise.index(near);
             let before = bytes[at];
-            bytes[at] = [0, 1, 0x7f, 0x80, 0xff, noise.number() as u8][noise.below(6)];
+            bytes[at] = [0, 1, 0x7f, 0x80, 0xff, noise.number() as u8][noise.index(6)];
             exercise(&bytes);
             bytes[at] = before;
         }
@@ -57,14 +57,14 @@ fn readers_and_edits_survive_changed_bytes() {
 #[test]
 fn a_damaged_real_file_never_passes_for_one_of_the_document() {
     for (name, bytes) in accepted() {
-        let mut noise = Noise(bytes.len() as u64);
+        let mut noise = Random(bytes.len() as u64);
         for step in 0..400 {
             let mut damaged = bytes.clone();
             if step % 2 == 0 {
-                damaged.truncate(8 + noise.below(bytes.len() - 8));
+                damaged.truncate(8 + noise.index(bytes.len() - 8));
             } else {
                 // The first eight bytes decide on the layouts to try.
-                let at = 8 + noise.below(bytes.len() - 8);
+                let at = 8 + noise.index(bytes.len() - 8);
                 damaged[at] = noise.number() as u8;
             }
             let reader = open(Source::bytes(damaged), &Options::default()).unwrap();

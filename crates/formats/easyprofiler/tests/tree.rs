@@ -1,9 +1,6 @@
 //! Parents and depths: computed from times alone, with the same result in memory and in a file.
 
-mod support;
-
-use support::Noise;
-use traceloom_core::{Limits, Result};
+use traceloom_core::{Limits, Random, Result};
 use traceloom_easyprofiler::{Node, RunNesting, Tree, TreeBuilder, TreeRun};
 
 /// The nodes of one thread.
@@ -39,9 +36,9 @@ fn a_spilled_tree_is_the_resident_one() {
     const COUNT: u64 = 25_000;
     let flat = |index: u64| (10 * index, 10 * index + 5);
     let deep = |index: u64| (COUNT - index, COUNT + index);
-    let mut noise = Noise(7);
+    let mut noise = Random(7);
     let mixed: Vec<_> =
-        (0..COUNT).map(|index| (10 * index - noise.below(10 * index as usize + 1) as u64, 10 * index)).collect();
+        (0..COUNT).map(|index| (10 * index - noise.index(10 * index as usize + 1) as u64, 10 * index)).collect();
     for times in [(0..COUNT).map(flat).collect(), (0..COUNT).map(deep).collect(), mixed] {
         let (resident, spilled) = (nodes(&times, u64::MAX), nodes(&times, 0));
         assert_eq!(resident.len(), 2 * times.len());
@@ -53,9 +50,9 @@ fn a_spilled_tree_is_the_resident_one() {
 
 #[test]
 fn how_often_threads_take_turns_makes_no_difference() {
-    let mut noise = Noise(3);
+    let mut noise = Random(3);
     let times: Vec<_> =
-        (0..2_000).map(|index| (10 * index - noise.below(10 * index as usize + 1) as u64, 10 * index)).collect();
+        (0..2_000).map(|index| (10 * index - noise.index(10 * index as usize + 1) as u64, 10 * index)).collect();
     let shape = |section: usize| {
         let nodes = in_turns(&times, section, u64::MAX);
         let first = nodes.chunks(2 * section).flat_map(|turn| turn.iter().take(turn.len() / 2));
@@ -87,8 +84,8 @@ fn in_turns(times: &[(u64, u64)], section: usize, tree_bytes: u64) -> Vec<Node> 
 
 #[test]
 fn runs_that_are_tied_together_are_the_whole() {
-    let mut noise = Noise(11);
-    let mixed = (0..3_000).map(|index| (10 * index - noise.below(10 * index as usize + 1) as u64, 10 * index));
+    let mut noise = Random(11);
+    let mixed = (0..3_000).map(|index| (10 * index - noise.index(10 * index as usize + 1) as u64, 10 * index));
     let shallow =
         (0..3_000).map(|index| (10 * index - if index % 7 == 0 { 45.min(10 * index) } else { 5 }, 10 * index));
     let flat = (0..3_000).map(|index| (10 * index, 10 * index + 5));

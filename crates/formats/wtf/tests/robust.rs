@@ -5,18 +5,13 @@ mod support;
 use std::{fs, path::Path};
 
 use support::traces;
-use traceloom_core::{Options, Records, Source};
+use traceloom_core::{Options, Random, Records, Source};
 use traceloom_wtf::{Record, derive::Tree, open};
 
 #[test]
 fn trees_of_damaged_files_are_survived() {
-    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut next = || {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        random as usize
-    };
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut next = || random.number() as usize;
     for bytes in traces().into_values().map(|path| fs::read(path).unwrap()) {
         if bytes.is_empty() {
             continue;

@@ -163,19 +163,3 @@ impl Made {
         Source::bytes(self.bytes())
     }
 }
-
-/// Reproducible noise.
-pub(crate) struct Noise(pub(crate) u64);
-
-impl Noise {
-    pub(crate) fn number(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
-        (self.number() % bound as u64) as usize
-    }
-}

@@ -1,6 +1,6 @@
 //! A small game, recorded for a little over two seconds: it has everything that a trace can hold.
 
-use traceloom_core::Result;
+use traceloom_core::{Random, Result};
 
 use crate::{
     Builtins, Composer, FileInfo, Form, HAS_HIGH_RESOLUTION_TIMES, Text, TypeId, Value, ZoneId,
@@ -19,7 +19,7 @@ pub(super) fn record() -> Result<Vec<u8>> {
         network: composer.zone(Some("Network"), Some("native_script"), Some("socket.js"))?,
         gpu: composer.zone(Some("GPU"), Some("native_gpu"), None)?,
     };
-    let mut game = Game { composer, types, zones, random: 0x2545_f491_4f6c_dd1d, requests: 0 };
+    let mut game = Game { composer, types, zones, random: Random(0x2545_f491_4f6c_dd1d), requests: 0 };
     game.composer.resource(PartType::STRING_RESOURCE, b"void main() { gl_FragColor = vec4(1.0); }\n")?;
     game.play()?;
     game.composer.finish()
@@ -86,7 +86,7 @@ struct Game {
     composer: Composer<Vec<u8>>,
     types: Types,
     zones: Zones,
-    random: u64,
+    random: Random,
     requests: u32,
 }
 
@@ -203,10 +203,7 @@ impl Game {
     }
 
     fn roll(&mut self, most: u64) -> i64 {
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        (self.random % most) as i64
+        self.random.below(most) as i64
     }
 }
 
