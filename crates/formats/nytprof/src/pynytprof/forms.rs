@@ -82,11 +82,23 @@ fn candidates(tag: Tag, context: Context) -> Vec<(Layout, Trust)> {
     }
 }
 
+/// The form of a chunk without items, which fits every form.
+fn documented(tag: Tag) -> Form {
+    match tag {
+        Tag::S => Form::Lines,
+        Tag::D => Form::Subs,
+        Tag::C => Form::Edges,
+        Tag::F => Form::Files,
+        Tag::A => Form::Properties,
+        _ => Form::Raw,
+    }
+}
+
 impl Contents<'_> {
     /// The first layout that explains all bytes.
     pub(super) fn layout(&self, tag: Tag, context: Context) -> Result<Layout> {
-        if tag == Tag::D && self.length == 0 {
-            return Ok(Form::Subs.into());
+        if self.length == 0 {
+            return Ok(documented(tag).into());
         }
         for (layout, trust) in candidates(tag, context) {
             if self.fits(layout, trust)? {
