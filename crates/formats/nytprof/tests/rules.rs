@@ -167,6 +167,11 @@ fn figures(numbers: [u32; 3]) -> Vec<u8> {
     [numbers.map(u32::to_le_bytes).as_flattened(), &[10; 16]].concat()
 }
 
+/// The figures of a line with short times.
+fn short_line(line: u32) -> Vec<u8> {
+    [[1, line, 3].map(u32::to_le_bytes).as_flattened(), [700u64, 900].map(u64::to_le_bytes).as_flattened()].concat()
+}
+
 fn subs() -> Vec<u8> {
     b"\0\0\0\0\0\0\0\0main\0\x01\0\0\0\0\0\0\0f\0".to_vec()
 }
@@ -184,7 +189,7 @@ fn every_rule_of_the_document_has_a_file_that_breaks_it() {
     let text = |from: &str, to: &str| {
         [BANNER.replace(from, to).as_bytes(), PROCESS, &[s.clone(), d.clone(), c.clone(), e.clone()].concat()].concat()
     };
-    let no_newlines = chunk(b'S', &figures([1, 2, 3]).repeat(30).into_iter().map(|b| b.min(9)).collect::<Vec<_>>());
+    let no_newlines = chunk(b'S', &[9, 1, 11].map(short_line).concat());
     let ancestor = [b"NYTPROF\0\x05\0\0\0\0\0\0\0".to_vec(), s.clone(), e.clone()].concat();
     let mut zlib = zlib(BANNER, &[PROCESS, &s, &d, &c, &e], b"");
     let compressed = zlib.clone();
@@ -246,6 +251,39 @@ fn what_the_document_s_function_wrote_breaks_no_rule() {
     for name in ["seed-aligned-pid", "seed-empty", "seed-large", "seed-many", "seed-small", "seed-utf8"] {
         let mut reader = pynytprof::open(Source::bytes(read(name)), &Options::strict()).unwrap();
         while reader.next().unwrap_or_else(|error| panic!("{name}: {error}")).is_some() {}
+    }
+}
+
+/// Most bytes of a profile are zeros and small numbers, so a short one often has no byte 0a.
+#[test]
+fn a_sound_profile_needs_no_newline() {
+    let codes = |lines: &[u32]| {
+        let lines = lines.iter().copied().flat_map(short_line).collect::<Vec<_>>();
+        let bytes = document(&[chunk(b'S', &lines), chunk(b'D', b""), chunk(b'C', b""), chunk(b'E', b"")]);
+        let mut reader = pynytprof::open(Source::bytes(bytes), &Options::default()).unwrap();
+        while reader.next().unwrap().is_some() {}
+        reader.findings().kept().iter().map(|finding| finding.rule.code).collect::<Vec<_>>()
+    };
+    let lines: Vec<u32> = (1..40).filter(|line| *line != 10).collect();
+    assert_eq!(codes(&lines), [""; 0]);
+    // Each line is written once, so a second line 1 was line 10.
+    assert_eq!(codes(&[1, 9, 1, 11]), ["pynytprof.newline-damage"]);
+    // Among thousands of times, one has such a byte.
+    let lines: Vec<u32> =
+        (0x1000u32..0x2000).filter(|line| line.to_le_bytes().iter().all(|byte| *byte != 10)).collect();
+    assert_eq!(codes(&lines), ["pynytprof.newline-damage"]);
+}
+
+/// A profile of a command has no files; an empty list says nothing about the integers of the others.
+#[test]
+fn an_empty_chunk_has_the_documented_form() {
+    let chunks = [chunk(b'F', b""), chunk(b'S', &figures([1, 2, 3])), chunk(b'D', b""), chunk(b'C', b"")];
+    for tags in [&chunks[..], &[chunk(b'F', b""), chunk(b'S', b""), chunk(b'D', b""), chunk(b'C', b"")]] {
+        let bytes = document(&[tags, &[chunk(b'E', b"")]].concat());
+        let mut reader = pynytprof::open(Source::bytes(bytes), &Options::default()).unwrap();
+        while reader.next().unwrap().is_some() {}
+        let codes: Vec<_> = reader.findings().kept().iter().map(|finding| finding.rule.code).collect();
+        assert_eq!(codes, ["pynytprof.chunk-foreign"]);
     }
 }
 

@@ -7,6 +7,7 @@ use traceloom_core::{Finding, Findings, Position, Result, Rule};
 use super::{
     findings::*,
     forms, item,
+    newlines::Newlines,
     raw::{self, Form, Framing, Integers, Layout, Tag},
     record::{Chunk, Process, Record},
 };
@@ -26,14 +27,11 @@ pub(super) struct Checker {
     is_cut: bool,
     sids: HashSet<u32>,
     called: BTreeSet<u32>,
-    payload_bytes: u64,
-    has_newline: bool,
+    newlines: Newlines,
 }
 
 /// More attributes, or longer names, than anyone writes.
 const MAX_KEYS: usize = 256;
-/// This many bytes without a certain value are not a coincidence.
-const TELLING_BYTES: u64 = 512;
 
 impl Checker {
     pub(super) fn new(findings: Findings, source_bytes: u64) -> Self {
@@ -48,8 +46,7 @@ impl Checker {
             is_cut: false,
             sids: HashSet::new(),
             called: BTreeSet::new(),
-            payload_bytes: 0,
-            has_newline: false,
+            newlines: Newlines::default(),
         }
     }
 
@@ -169,9 +166,9 @@ impl Checker {
     }
 
     pub(super) fn item(&mut self, layout: Layout, bytes: &[u8], position: Position) -> Result<()> {
-        self.payload_bytes += bytes.len() as u64;
-        self.has_newline |= bytes.contains(&b'\n');
-        match item::decode(layout, bytes) {
+        let record = item::decode(layout, bytes);
+        self.newlines.item(bytes, &record);
+        match record {
             Record::Sub(sub) => {
                 if sub.flags != 0 {
                     let odd = Finding::new(&FLAGS, position).with("sid", sub.sid).with("flags", sub.flags);
@@ -216,9 +213,8 @@ impl Checker {
                 self.findings.report(Finding::new(&SUB_UNKNOWN, position).with("sid", sid))?;
             }
         }
-        if self.payload_bytes >= TELLING_BYTES && !self.has_newline {
-            let damage = Finding::new(&NEWLINE_DAMAGE, position).with("bytes", self.payload_bytes);
-            self.findings.report(damage)?;
+        if let Some(bytes) = self.newlines.missing_in() {
+            self.findings.report(Finding::new(&NEWLINE_DAMAGE, position).with("bytes", bytes))?;
         }
         if dialect == Dialect::Tokens || self.is_cut {
             return Ok(());

@@ -7,6 +7,7 @@ pub mod findings;
 mod forms;
 mod info;
 mod item;
+mod newlines;
 pub(crate) mod plan;
 pub mod raw;
 mod read;
