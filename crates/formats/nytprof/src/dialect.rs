@@ -4,12 +4,12 @@
 //! be missing or wrong: a chain of chunks that ends exactly at the end of the file is not a coincidence, and neither is
 //! a time of day between 1990 and 2100.
 
-use traceloom_core::{ByteOrder, Cursor, Error, Limits, Result, Source, Window};
+use traceloom_core::{ByteOrder, Error, Limits, Result, Source, Window};
 
 use crate::{
     Nv, NvLayout,
     inflate::{Inflater, Wrapper},
-    pynytprof::{plan::Part, tokens},
+    pynytprof::{self, plan::Part, tokens},
     raw::{MAGIC, get_integer},
 };
 
@@ -153,12 +153,17 @@ struct Process {
 }
 
 /// No system numbers processes higher by default.
-const MAX_PID: u32 = 1 << 22;
+pub(crate) const MAX_PID: u32 = 1 << 22;
 
 impl Process {
     fn look(bytes: &[u8]) -> Self {
         let real = NvLayout::ALL.into_iter().filter_map(|layout| real_process(bytes, layout)).max();
-        Self { real, fixed: fixed_process(bytes), next: bytes.get(17).copied(), is_cut: bytes.len() < 17 }
+        Self {
+            real,
+            fixed: fixed_process(bytes, real.is_some()),
+            next: bytes.get(17).copied(),
+            is_cut: bytes.len() < 17,
+        }
     }
 
     /// The dialect, if the chain of chunks does not decide.
@@ -200,10 +205,10 @@ fn real_process(bytes: &[u8], layout: NvLayout) -> Option<bool> {
     is_plausible(time).then_some(are_likely)
 }
 
-fn fixed_process(bytes: &[u8]) -> Option<bool> {
-    let mut cursor = Cursor::new(bytes.get(1..)?, 1, ByteOrder::Little);
-    let (pid, ppid, time) = (cursor.u32("pid").ok()?, cursor.u32("ppid").ok()?, cursor.f64("time").ok()?);
-    is_plausible(time).then_some(pid.max(ppid) <= MAX_PID)
+fn fixed_process(bytes: &[u8], is_real: bool) -> Option<bool> {
+    let process = pynytprof::Process::decode(*bytes.get(1..)?.first_chunk()?);
+    let is_it = is_plausible(process.time) && !(process.is_time_first && is_real);
+    is_it.then_some(process.pid.max(process.ppid) <= MAX_PID)
 }
 
 impl Look<'_> {
@@ -251,8 +256,9 @@ impl Look<'_> {
             }
         }
         if found.real.is_none() && found.fixed.is_none() && rest.get(1..5) == Some(&[16, 0, 0, 0]) {
-            let time = rest.get(13..21).and_then(|time| time.first_chunk()).map(|time| f64::from_le_bytes(*time));
-            if time.is_some_and(is_plausible) && banner.names_pynytprof {
+            let fields = rest.get(5..).and_then(|fields| fields.first_chunk());
+            let process = fields.map(|fields| pynytprof::Process::decode(*fields));
+            if process.is_some_and(|process| is_plausible(process.time)) && banner.names_pynytprof {
                 return Ok(Dialect::LengthProcess);
             }
         }

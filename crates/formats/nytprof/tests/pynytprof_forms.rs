@@ -31,7 +31,7 @@ fn file(layout: impl Into<Layout>, items: &[Record<'_>]) -> Vec<u8> {
         for (key, value) in pynytprof::raw::OPTIONS {
             writer.write(&Record::Option(traceloom_nytprof::Pair::new(key.as_bytes(), value.as_bytes()))).unwrap();
         }
-        let process = pynytprof::Process { pid: 7, ppid: 1, time: 1_700_000_000.0, has_length: false };
+        let process = pynytprof::Process::new(7, 1, 1_700_000_000.0);
         writer.write(&Record::Process(process)).unwrap();
         let empty = |tag, form| Record::Chunk(Chunk::new(tag, 0, form));
         writer.write(&empty(Tag::S, Form::Lines)).unwrap();
@@ -111,6 +111,8 @@ const HISTORICAL: &[(&str, Dialect, u32, usize, u32)] = &[
     ("septet-process-8cab361", Dialect::VariableProcess, 41, 41, 14),
     ("variable-process-1de4303", Dialect::VariableProcess, 41, 41, 14),
     ("other-tags-f475cfb", Dialect::Tokens, 0, 0, 0),
+    ("time-first-ba21d5c", Dialect::LengthProcess, 12, 12, 4),
+    ("time-first-86568ea", Dialect::Document, 12, 12, 4),
 ];
 
 #[test]
@@ -140,6 +142,30 @@ fn every_historical_form_is_read_whole_and_comes_out_again() {
         let codes: Vec<_> = reader.findings().kept().iter().map(|found| found.rule.code).collect();
         assert!(!codes.iter().any(|code| ["pynytprof.truncated", "pynytprof.after-end"].contains(code)), "{name}");
         assert!(writer.finish().unwrap() == *bytes, "{name} comes out changed");
+    }
+}
+
+/// Some commits wrote the time of the process first, in microseconds.
+#[test]
+fn a_process_is_the_same_wherever_its_time_is() {
+    for (name, bytes) in profiles(PYNYTPROF_FOUND).into_iter().filter(|(name, _)| name.starts_with("time-first")) {
+        // Half of the file, so that only its start shows the dialect.
+        for bytes in [&bytes[..], &bytes[..bytes.len() / 2 + 150]] {
+            let mut reader = pynytprof::open(Source::bytes(bytes), &Options::default()).unwrap();
+            let mut process = None;
+            while let Some(located) = reader.next().unwrap() {
+                if let Record::Process(found) = located.record {
+                    process = Some(found);
+                }
+            }
+            let process = process.unwrap();
+            assert!((1_795_000_000.0..1_796_000_000.0).contains(&process.time) && process.is_time_first, "{name}");
+            let codes: Vec<_> = reader.findings().kept().iter().map(|found| found.rule.code).collect();
+            assert!(
+                codes.contains(&"pynytprof.process-fields") && !codes.contains(&"pynytprof.process-time"),
+                "{name}"
+            );
+        }
     }
 }
 

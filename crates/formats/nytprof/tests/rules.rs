@@ -209,6 +209,10 @@ fn every_rule_of_the_document_has_a_file_that_breaks_it() {
         ("process-missing", [BANNER.as_bytes(), &s, &d, &c, &e].concat()),
         ("process-length", read("p-with-length")),
         ("process-integers", [BANNER.as_bytes(), b"P\x80\xc8\x01\0\0\0\0\0\x10\xd0\x41", &s, &d, &c, &e].concat()),
+        (
+            "process-fields",
+            [BANNER.as_bytes(), b"P\0\0\x32\x8d\x24\x0a\x06\0\x07\0\0\0\x01\0\0\0", &s, &d, &c, &e].concat(),
+        ),
         ("framing", chunks(&[&s, &d, &c, &b"E".to_vec()])),
         ("process-time", [BANNER.as_bytes(), b"P", &[0; 16], &s, &d, &c, &e].concat()),
         ("tokens", read("head-py")),

@@ -7,7 +7,6 @@ use traceloom_core::{Edited, Error, Options, Records, Result, Source};
 use crate::{
     Nv, Record, SubCallers, aggregate, open,
     pynytprof::{
-        Process,
         edit::level_of,
         figures::{Figures, Sum},
         raw::TICKS_PER_SEC,
@@ -27,8 +26,7 @@ pub fn to_pynytprof<W: Write>(source: &Source, out: W, variant: Option<&str>, op
         loader.add(&located.record)?;
         match &located.record {
             Record::PidStart(start) if figures.process.is_none() => {
-                let (pid, ppid, time) = (start.pid, start.ppid, start.time.value());
-                figures.process = Some(Process { pid, ppid, time, has_length: false });
+                figures.process = Some(start.into());
             }
             Record::SubCallers(calls) if calls.count > 0 => edges.add(&mut figures, calls)?,
             Record::SrcLine(_) => figures.loss.lose("source lines", String::new),

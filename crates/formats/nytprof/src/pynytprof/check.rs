@@ -103,6 +103,9 @@ impl Checker {
         if process.has_length {
             self.findings.report(Finding::new(&PROCESS_LENGTH, position))?;
         }
+        if process.is_time_first {
+            self.findings.report(Finding::new(&PROCESS_FIELDS, position))?;
+        }
         if !is_plausible(process.time) {
             let odd = Finding::new(&PROCESS_TIME, position).with("time", process.time.to_string());
             self.findings.report(odd)?;

@@ -213,8 +213,8 @@ impl Figures {
             writer.write(&Record::Comment(compression_comment(level).as_bytes()))?;
             writer.write(&Record::StartDeflate(level))?;
         }
-        let process = self.process.unwrap_or(Process { pid: 0, ppid: 0, time: 0.0, has_length: false });
-        writer.write(&Record::Process(Process { has_length: false, ..process }))?;
+        let process = self.process.unwrap_or(Process::new(0, 0, 0.0));
+        writer.write(&Record::Process(Process::new(process.pid, process.ppid, process.time)))?;
         self.write_chunks(&mut writer)?;
         writer.finish()
     }

@@ -31,6 +31,8 @@ traceloom_core::rules! { "pynytprof":
         "the process record has a length, 21 bytes in total; the document has 17";
     PROCESS_INTEGERS "process-integers" Error
         "the numbers of the process record have a variable length; the document has 4 bytes each";
+    PROCESS_FIELDS "process-fields" Error
+        "the process record starts with its time, in microseconds; the document has the time last, in seconds";
     PROCESS_TIME "process-time" Warning
         "the process started at {time}, which is not a likely time of day";
     TOKENS "tokens" Error

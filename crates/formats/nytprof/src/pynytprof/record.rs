@@ -3,7 +3,10 @@
 use traceloom_core::{Describe, Fields};
 
 use super::raw::{Form, Framing, Layout, Tag};
-use crate::{Dialect, Pair};
+use crate::{
+    Dialect, Pair,
+    dialect::{MAX_PID, is_plausible},
+};
 
 /// The start of the file, and its form.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -31,11 +34,52 @@ pub struct Process {
     pub time: f64,
     /// Whether a length of 16 follows the tag.
     pub has_length: bool,
+    /// Whether the time comes first, as an integer in microseconds.
+    pub is_time_first: bool,
+}
+
+impl Process {
+    /// A process record as documented.
+    pub const fn new(pid: u32, ppid: u32, time: f64) -> Self {
+        Self { pid, ppid, time, has_length: false, is_time_first: false }
+    }
+
+    /// Decodes the fields. The time comes first if only that makes it a time of day.
+    pub(crate) fn decode(fields: [u8; 16]) -> Self {
+        let documented = Self::documented(fields);
+        let is_documented = is_plausible(documented.time);
+        Self::time_first(fields).filter(|_| !is_documented).unwrap_or(documented)
+    }
+
+    fn documented(fields: [u8; 16]) -> Self {
+        let bits = u128::from_le_bytes(fields);
+        Self::new(bits as u32, (bits >> 32) as u32, f64::from_bits((bits >> 64) as u64))
+    }
+
+    /// The other order of the fields, if it is likely and the same bytes can be written again.
+    fn time_first(fields: [u8; 16]) -> Option<Self> {
+        let bits = u128::from_le_bytes(fields);
+        let time = bits as u64 as f64 / 1e6;
+        let process = Self { is_time_first: true, ..Self::new((bits >> 64) as u32, (bits >> 96) as u32, time) };
+        let is_likely = is_plausible(time) && process.pid.max(process.ppid) <= MAX_PID;
+        (is_likely && process.encode() == fields).then_some(process)
+    }
+
+    /// The bytes of the fields.
+    pub(crate) fn encode(&self) -> [u8; 16] {
+        let (pid, ppid) = (u128::from(self.pid), u128::from(self.ppid));
+        let bits = if self.is_time_first {
+            u128::from((self.time * 1e6).round() as u64) | pid << 64 | ppid << 96
+        } else {
+            pid | ppid << 32 | u128::from(self.time.to_bits()) << 64
+        };
+        bits.to_le_bytes()
+    }
 }
 
 impl From<&crate::PidStart<'_>> for Process {
     fn from(start: &crate::PidStart<'_>) -> Self {
-        Self { pid: start.pid, ppid: start.ppid, time: start.time.value(), has_length: false }
+        Self::new(start.pid, start.ppid, start.time.value())
     }
 }
 
@@ -258,6 +302,7 @@ impl Describe for Record<'_> {
                 unsigned(fields, &[("pid", process.pid), ("ppid", process.ppid)]);
                 fields.float("time", process.time);
                 fields.flag("has_length", process.has_length);
+                fields.flag("is_time_first", process.is_time_first);
             }
             Self::Chunk(chunk) => {
                 fields.word("tag", &chunk.tag.to_string());

@@ -45,7 +45,7 @@ pub fn write<W: Write>(out: W, lines: u64) -> Result<W> {
     for (key, value) in OPTIONS {
         writer.write(&Record::Option(Pair::new(key.as_bytes(), value.as_bytes())))?;
     }
-    writer.write(&Record::Process(Process { pid: 4711, ppid: 4700, time: 1_700_000_000.0, has_length: false }))?;
+    writer.write(&Record::Process(Process::new(4711, 4700, 1_700_000_000.0)))?;
     writer.write(&chunk(Tag::S, Form::Lines, lines * FIGURES_BYTES as u64)?)?;
     (0..lines).try_for_each(|number| writer.write(&Record::Line(line(number))))?;
     writer.write(&chunk(Tag::D, Form::Subs, subs * SUB_BYTES)?)?;

@@ -46,9 +46,7 @@ impl<W: Write> Writer<W> {
                 if process.has_length {
                     self.out.put_u32(16);
                 }
-                self.out.put_u32(process.pid);
-                self.out.put_u32(process.ppid);
-                self.out.put_f64(process.time);
+                self.out.put(&process.encode());
             }
             Record::Chunk(chunk) => {
                 if chunk.framing != Framing::None {

@@ -195,7 +195,7 @@ impl Figures {
         for thread in roster.threads().iter().filter(|thread| thread.is_taken).skip(1) {
             loss.lose(phrase(Table::Threads), || thread.label());
         }
-        writer.write(&Record::Process(Process { pid, ppid, time: seconds, has_length: false }))?;
+        writer.write(&Record::Process(Process::new(pid, ppid, seconds)))?;
         self.write_chunks(names, &mut writer, loss)?;
         writer.finish()?;
         Ok(())

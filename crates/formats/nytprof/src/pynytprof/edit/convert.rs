@@ -69,7 +69,7 @@ fn signed(comment: &[u8]) -> Vec<u8> {
 impl<W: Write> Real<W> {
     fn write(&mut self, figures: &Figures, level: Option<u8>) -> Result<()> {
         self.write_text(figures, level)?;
-        let process = figures.process.unwrap_or(Process { pid: 1, ppid: 0, time: 0.0, has_length: false });
+        let process = figures.process.unwrap_or(Process::new(1, 0, 0.0));
         let (pid, ppid, time) = (process.pid, process.ppid, Nv::from(process.time));
         self.writer.write(&Record::PidStart(PidStart { pid, ppid, time, odd_bytes: None }))?;
         let callers_fid = self.write_files(figures)?;

@@ -1,6 +1,6 @@
 //! The part before the chunks: the first line, the lines of text, and the process.
 
-use traceloom_core::{ByteOrder, Cursor, Finding, Position, Result};
+use traceloom_core::{Finding, Position, Result};
 
 use super::{Reader, State, Step};
 use crate::{
@@ -89,12 +89,10 @@ impl Reader {
             self.checker.no_process(position)?;
             return Ok(Step::Again);
         }
-        let Some(fields) = bytes.get(len - 16..len) else {
+        let Some(fields) = bytes.get(len - 16..).and_then(|fields| fields.first_chunk()) else {
             return self.truncated("the process record".to_owned(), len as u64);
         };
-        let mut cursor = Cursor::new(fields, position.offset, ByteOrder::Little);
-        let (pid, ppid, time) = (cursor.u32("pid")?, cursor.u32("ppid")?, cursor.f64("time")?);
-        let process = Process { pid, ppid, time, has_length };
+        let process = Process { has_length, ..Process::decode(*fields) };
         self.checker.process(&process, position)?;
         if self.header.dialect == Dialect::Tokens {
             self.checker.findings.report(Finding::new(&TOKENS, position))?;
