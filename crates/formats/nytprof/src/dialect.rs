@@ -9,7 +9,7 @@ use traceloom_core::{ByteOrder, Error, Limits, Result, Source, Window};
 use crate::{
     Nv, NvLayout,
     inflate::{Inflater, Wrapper},
-    pynytprof::{self, plan::Part, tokens},
+    pynytprof::{self, plan::Part, raw::TimeField, tokens},
     raw::{MAGIC, get_integer},
 };
 
@@ -207,7 +207,7 @@ fn real_process(bytes: &[u8], layout: NvLayout) -> Option<bool> {
 
 fn fixed_process(bytes: &[u8], is_real: bool) -> Option<bool> {
     let process = pynytprof::Process::decode(*bytes.get(1..)?.first_chunk()?);
-    let is_it = is_plausible(process.time) && !(process.is_time_first && is_real);
+    let is_it = is_plausible(process.time) && !(process.time_field != TimeField::Last && is_real);
     is_it.then_some(process.pid.max(process.ppid) <= MAX_PID)
 }
 

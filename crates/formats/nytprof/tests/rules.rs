@@ -261,17 +261,22 @@ fn what_the_document_s_function_wrote_breaks_no_rule() {
 /// Most bytes of a profile are zeros and small numbers, so a short one often has no byte 0a.
 #[test]
 fn a_sound_profile_needs_no_newline() {
-    let codes = |lines: &[u32]| {
+    let codes_with = |lines: &[u32], visits: &[u8]| {
         let lines = lines.iter().copied().flat_map(short_line).collect::<Vec<_>>();
-        let bytes = document(&[chunk(b'S', &lines), chunk(b'D', b""), chunk(b'C', b""), chunk(b'E', b"")]);
+        let bytes = document(&[chunk(b'S', &lines), chunk(b'D', visits), chunk(b'C', b""), chunk(b'E', b"")]);
         let mut reader = pynytprof::open(Source::bytes(bytes), &Options::default()).unwrap();
         while reader.next().unwrap().is_some() {}
         reader.findings().kept().iter().map(|finding| finding.rule.code).collect::<Vec<_>>()
     };
+    let codes = |lines: &[u32]| codes_with(lines, b"");
     let lines: Vec<u32> = (1..40).filter(|line| *line != 10).collect();
     assert_eq!(codes(&lines), [""; 0]);
-    // Each line is written once, so a second line 1 was line 10.
+    // Each line is written once, so a line 1 after line 9 was line 10.
     assert_eq!(codes(&[1, 9, 1, 11]), ["pynytprof.newline-damage"]);
+    // There is a visit for each call.
+    let visits = |count| [b"\x01\x01\0\0\0\x09\0\0\0\x07\0\0\0\0\0\0\0".repeat(count), vec![0]].concat();
+    assert_eq!(codes_with(&[9], &visits(3)), ["pynytprof.chunk-form"]);
+    assert_eq!(codes_with(&[9], &visits(4)), ["pynytprof.chunk-form", "pynytprof.newline-damage"]);
     // Among thousands of times, one has such a byte.
     let lines: Vec<u32> =
         (0x1000u32..0x2000).filter(|line| line.to_le_bytes().iter().all(|byte| *byte != 10)).collect();

@@ -8,7 +8,7 @@ use super::{
     findings::*,
     forms, item,
     newlines::Newlines,
-    raw::{self, Form, Framing, Integers, Layout, Tag},
+    raw::{self, Form, Framing, Integers, Layout, Tag, TimeField},
     record::{Chunk, Process, Record},
 };
 use crate::{Dialect, Pair, check::leading_number, dialect::is_plausible, record::brief};
@@ -103,11 +103,12 @@ impl Checker {
         if process.has_length {
             self.findings.report(Finding::new(&PROCESS_LENGTH, position))?;
         }
-        if process.is_time_first {
-            self.findings.report(Finding::new(&PROCESS_FIELDS, position))?;
+        if process.time_field != TimeField::Last {
+            let odd = Finding::new(&PROCESS_FIELDS, position).with("field", process.time_field.as_str());
+            self.findings.report(odd)?;
         }
         if !is_plausible(process.time) {
-            let odd = Finding::new(&PROCESS_TIME, position).with("time", process.time.to_string());
+            let odd = Finding::new(&PROCESS_TIME, position).with("time", format!("{:?}", process.time));
             self.findings.report(odd)?;
         }
         Ok(())
@@ -216,7 +217,7 @@ impl Checker {
                 self.findings.report(Finding::new(&SUB_UNKNOWN, position).with("sid", sid))?;
             }
         }
-        if let Some(bytes) = self.newlines.missing_in() {
+        if let Some(bytes) = self.newlines.missing_in(self.is_cut) {
             self.findings.report(Finding::new(&NEWLINE_DAMAGE, position).with("bytes", bytes))?;
         }
         if dialect == Dialect::Tokens || self.is_cut {

@@ -32,7 +32,7 @@ traceloom_core::rules! { "pynytprof":
     PROCESS_INTEGERS "process-integers" Error
         "the numbers of the process record have a variable length; the document has 4 bytes each";
     PROCESS_FIELDS "process-fields" Error
-        "the process record starts with its time, in microseconds; the document has the time last, in seconds";
+        "the time of the process record is {field}; the document has it last, in seconds";
     PROCESS_TIME "process-time" Warning
         "the process started at {time}, which is not a likely time of day";
     TOKENS "tokens" Error

@@ -12,6 +12,8 @@ pub(super) struct Newlines {
     /// Bytes that are as likely to be 0a as anything else. Most bytes of a chunk are zeros and small numbers.
     telling_bytes: u64,
     has_newline: bool,
+    calls: u64,
+    visits: u64,
     last_line: Option<(u32, u32)>,
     has_moved_line: bool,
 }
@@ -22,10 +24,14 @@ impl Newlines {
         self.has_newline |= bytes.contains(&b'\n');
         match record {
             Record::Line(line) => {
+                self.calls += u64::from(line.calls);
                 self.line(line);
                 self.times(&[line.inc_ticks, line.exc_ticks]);
             }
-            Record::Visit(visit) => self.times(&[visit.ns]),
+            Record::Visit(visit) => {
+                self.visits += 1;
+                self.times(&[visit.ns]);
+            }
             // The tool writes the same value into both times.
             Record::Edge(edge) => self.times(&[edge.ticks]),
             Record::SiteCalls(calls) => self.times(&[calls.inc_ticks]),
@@ -34,8 +40,10 @@ impl Newlines {
     }
 
     /// The number of bytes in which 0a is missing, if that is not a coincidence.
-    pub(super) fn missing_in(&self) -> Option<u64> {
-        let is_telling = self.has_moved_line || self.telling_bytes >= TELLING_BYTES;
+    pub(super) fn missing_in(&self, is_cut: bool) -> Option<u64> {
+        // There is a visit for each call, and ten calls became one.
+        let has_lost_calls = self.visits > self.calls && !is_cut;
+        let is_telling = has_lost_calls || self.has_moved_line || self.telling_bytes >= TELLING_BYTES;
         (is_telling && !self.has_newline).then_some(self.payload_bytes)
     }
 

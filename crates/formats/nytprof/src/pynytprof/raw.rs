@@ -219,6 +219,32 @@ impl fmt::Display for Layout {
     }
 }
 
+/// Where the time of a process record is.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub enum TimeField {
+    /// After the process numbers, in seconds, as documented.
+    #[default]
+    Last,
+    /// Before them, in seconds.
+    FirstSeconds,
+    /// Before them, as an integer in microseconds.
+    FirstMicroseconds,
+}
+
+impl TimeField {
+    /// All, with the documented one first.
+    pub const ALL: [Self; 3] = [Self::Last, Self::FirstSeconds, Self::FirstMicroseconds];
+
+    /// A name of a few words.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Last => "last, in seconds",
+            Self::FirstSeconds => "first, in seconds",
+            Self::FirstMicroseconds => "first, in microseconds",
+        }
+    }
+}
+
 /// What precedes the items of a chunk.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum Framing {

@@ -2,7 +2,7 @@
 
 use traceloom_core::{Describe, Fields};
 
-use super::raw::{Form, Framing, Layout, Tag};
+use super::raw::{Form, Framing, Layout, Tag, TimeField};
 use crate::{
     Dialect, Pair,
     dialect::{MAX_PID, is_plausible},
@@ -34,44 +34,45 @@ pub struct Process {
     pub time: f64,
     /// Whether a length of 16 follows the tag.
     pub has_length: bool,
-    /// Whether the time comes first, as an integer in microseconds.
-    pub is_time_first: bool,
+    /// Where the time is.
+    pub time_field: TimeField,
 }
 
 impl Process {
     /// A process record as documented.
     pub const fn new(pid: u32, ppid: u32, time: f64) -> Self {
-        Self { pid, ppid, time, has_length: false, is_time_first: false }
+        Self { pid, ppid, time, has_length: false, time_field: TimeField::Last }
     }
 
-    /// Decodes the fields. The time comes first if only that makes it a time of day.
+    /// Decodes the fields. The time is where it is a time of day.
     pub(crate) fn decode(fields: [u8; 16]) -> Self {
-        let documented = Self::documented(fields);
+        let [documented, others @ ..] = TimeField::ALL.map(|field| Self::decode_as(field, fields));
+        let is_likely = |process: &Self| {
+            // The same bytes have to come out again.
+            process.pid.max(process.ppid) <= MAX_PID && process.encode() == fields && is_plausible(process.time)
+        };
         let is_documented = is_plausible(documented.time);
-        Self::time_first(fields).filter(|_| !is_documented).unwrap_or(documented)
+        others.into_iter().find(|process| !is_documented && is_likely(process)).unwrap_or(documented)
     }
 
-    fn documented(fields: [u8; 16]) -> Self {
+    fn decode_as(time_field: TimeField, fields: [u8; 16]) -> Self {
         let bits = u128::from_le_bytes(fields);
-        Self::new(bits as u32, (bits >> 32) as u32, f64::from_bits((bits >> 64) as u64))
-    }
-
-    /// The other order of the fields, if it is likely and the same bytes can be written again.
-    fn time_first(fields: [u8; 16]) -> Option<Self> {
-        let bits = u128::from_le_bytes(fields);
-        let time = bits as u64 as f64 / 1e6;
-        let process = Self { is_time_first: true, ..Self::new((bits >> 64) as u32, (bits >> 96) as u32, time) };
-        let is_likely = is_plausible(time) && process.pid.max(process.ppid) <= MAX_PID;
-        (is_likely && process.encode() == fields).then_some(process)
+        let (first, last) = (bits as u64, (bits >> 64) as u64);
+        let (numbers, time) = match time_field {
+            TimeField::Last => (first, f64::from_bits(last)),
+            TimeField::FirstSeconds => (last, f64::from_bits(first)),
+            TimeField::FirstMicroseconds => (last, first as f64 / 1e6),
+        };
+        Self { time_field, ..Self::new(numbers as u32, (numbers >> 32) as u32, time) }
     }
 
     /// The bytes of the fields.
     pub(crate) fn encode(&self) -> [u8; 16] {
-        let (pid, ppid) = (u128::from(self.pid), u128::from(self.ppid));
-        let bits = if self.is_time_first {
-            u128::from((self.time * 1e6).round() as u64) | pid << 64 | ppid << 96
-        } else {
-            pid | ppid << 32 | u128::from(self.time.to_bits()) << 64
+        let numbers = u128::from(self.pid) | u128::from(self.ppid) << 32;
+        let bits = match self.time_field {
+            TimeField::Last => numbers | u128::from(self.time.to_bits()) << 64,
+            TimeField::FirstSeconds => u128::from(self.time.to_bits()) | numbers << 64,
+            TimeField::FirstMicroseconds => u128::from((self.time * 1e6).round() as u64) | numbers << 64,
         };
         bits.to_le_bytes()
     }
@@ -302,7 +303,9 @@ impl Describe for Record<'_> {
                 unsigned(fields, &[("pid", process.pid), ("ppid", process.ppid)]);
                 fields.float("time", process.time);
                 fields.flag("has_length", process.has_length);
-                fields.flag("is_time_first", process.is_time_first);
+                if process.time_field != TimeField::Last {
+                    fields.word("time_field", process.time_field.as_str());
+                }
             }
             Self::Chunk(chunk) => {
                 fields.word("tag", &chunk.tag.to_string());
