@@ -5,7 +5,7 @@ mod support;
 use serde_json::Value;
 use traceloom_cnanolog::{
     Entry, Header, Reader, Record, Section, Site, open,
-    raw::{ArgType, CNANOLOG_DICT_MAGIC, SECTION_HEADER_BYTES, SITE_FIXED, SLOTS_LIBRARY},
+    raw::{ArgType, CNANOLOG_DICT_MAGIC, SECTION_HEADER_BYTES, SITE_FIXED, SLOTS_DOCUMENT, SLOTS_LIBRARY},
     text,
 };
 use traceloom_core::{ByteOrder, Options, Records, Source};
@@ -75,6 +75,28 @@ fn entries_without_time_site_or_sense_are_shown() {
 fn a_pointer_under_a_conversion_of_32_bits_prints_32_bits() {
     let lines = lines("ptr-typed-percent-d.clog", text::Pattern::library(b"%m"));
     assert_eq!(lines[..8], ["f 99.500000", "0", "f 99.500000", "1", "g 1.500000", "c8", "g 1.500000", "200"]);
+}
+
+/// The decompressors that read 16 slots came before custom levels.
+#[test]
+fn the_decompressor_of_the_time_names_a_level_that_is_not_registered() {
+    let line = |slots: usize| {
+        let arg_types = vec![0; slots];
+        let site = Site { id: 0, level: 5, num_args: 0, line: 7, arg_types: &arg_types, file: b"a.c", format: b"hi" };
+        let total_size = (SECTION_HEADER_BYTES + SITE_FIXED + slots + 5) as u32;
+        let section = Section { magic: CNANOLOG_DICT_MAGIC, count: 1, total_size, reserved: 0 };
+        let records = [Record::Entry(Entry::new(0, Some(0), b"")), Record::Dictionary(section), Record::Site(site)];
+        let log = support::file(Header::new(ByteOrder::Little), &records);
+        let mut reader = open(Source::bytes(log), &Options::default()).unwrap();
+        let mut compat = text::Compat::new(&reader, Some(b"%l %m"), text::utc);
+        let mut out = Vec::new();
+        while let Some(located) = reader.next().unwrap() {
+            compat.put(&located.record, &mut out);
+        }
+        String::from_utf8(out).unwrap()
+    };
+    assert_eq!(line(SLOTS_DOCUMENT), "UNKNOWN hi\n");
+    assert_eq!(line(SLOTS_LIBRARY), "LEVEL_5 hi\n");
 }
 
 #[test]

@@ -204,6 +204,11 @@ impl Compat {
 fn put_level_name(dictionary: &Dictionary, level: u8, out: &mut Vec<u8>) {
     match dictionary.level_name(level) {
         Some(name) => out.extend_from_slice(until_nul(name)),
+        // The releases that read 16 slots know no custom levels. One commit between releases knew both, and is assumed
+        // only if the log has such levels.
+        None if dictionary.slots() == SLOTS_DOCUMENT && dictionary.levels().next().is_none() => {
+            out.extend_from_slice(b"UNKNOWN");
+        }
         None => {
             out.extend_from_slice(b"LEVEL_");
             printf::put_decimal(level.into(), false, out);
