@@ -97,9 +97,9 @@ impl<W: Write> Write for Visible<W> {
 
 /// Writes one finding as a line.
 pub(crate) fn write_finding(out: &mut dyn Write, name: &str, finding: &Finding) -> io::Result<()> {
-    let (style, dim) = (Styles::of(finding.rule.severity), Styles::DIM);
+    let (style, dim) = (Styles::of(finding.severity), Styles::DIM);
     let (severity, position, message, code) =
-        (finding.rule.severity, finding.position, visible(&finding.message()), finding.rule.code);
+        (finding.severity, finding.position, visible(&finding.message()), finding.rule.code);
     let name = clean(name);
     writeln!(out, "{name}: {position}: {style}{severity}:{style:#} {message} {dim}[{code}]{dim:#}")
 }

@@ -148,6 +148,8 @@ impl From<usize> for Value {
 pub struct Finding {
     /// The rule that was broken.
     pub rule: &'static Rule,
+    /// That of the rule, or less if the format's tool accepts the file nevertheless.
+    pub severity: Severity,
     /// Where it was broken.
     pub position: Position,
     /// Values for the placeholders of the rule's message.
@@ -157,7 +159,7 @@ pub struct Finding {
 impl Finding {
     /// A finding without values.
     pub fn new(rule: &'static Rule, position: Position) -> Self {
-        Self { rule, position, values: Vec::new() }
+        Self { rule, severity: rule.severity, position, values: Vec::new() }
     }
 
     /// Adds a value.
@@ -173,6 +175,12 @@ impl Finding {
         Self { position, ..self }
     }
 
+    /// At most a warning: the format's tool does not look there, or accepts the file nevertheless.
+    #[must_use]
+    pub fn tolerated(self) -> Self {
+        Self { severity: self.severity.min(Severity::Warning), ..self }
+    }
+
     /// The message, with the values filled in.
     pub fn message(&self) -> String {
         let mut text = self.rule.message.to_owned();
@@ -185,7 +193,7 @@ impl Finding {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}: {} [{}]", self.position, self.rule.severity, self.message(), self.rule.code)
+        write!(f, "{}: {}: {} [{}]", self.position, self.severity, self.message(), self.rule.code)
     }
 }
 
@@ -213,7 +221,7 @@ impl Findings {
         let count = self.counts.entry(finding.rule.code).or_default();
         *count += 1;
         let first = *count <= self.keep as u64;
-        if self.mode == Mode::Strict && finding.rule.severity == Severity::Error {
+        if self.mode == Mode::Strict && finding.severity == Severity::Error {
             self.refused = true;
             return Err(Error::refused(finding));
         }
@@ -264,6 +272,13 @@ impl Findings {
 
     /// The worst severity, if anything was found.
     pub fn worst(&self) -> Option<Severity> {
-        self.kept.iter().map(|finding| finding.rule.severity).max()
+        self.kept.iter().map(|finding| finding.severity).max()
+    }
+
+    /// Makes every error a warning, for a file that the format's tool accepts; see [`Finding::tolerated`].
+    #[must_use]
+    pub fn tolerated(mut self) -> Self {
+        self.kept = self.kept.into_iter().map(Finding::tolerated).collect();
+        self
     }
 }

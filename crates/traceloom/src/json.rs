@@ -124,7 +124,7 @@ fn finding(finding: &Finding) -> Json {
     let values: Map<String, Json> = finding.values.iter().map(|(name, one)| ((*name).to_owned(), value(one))).collect();
     json!({
         "code": finding.rule.code,
-        "severity": finding.rule.severity.as_str(),
+        "severity": finding.severity.as_str(),
         "offset": finding.position.offset,
         "field": (!finding.position.field.is_empty()).then_some(finding.position.field),
         "message": finding.message(),

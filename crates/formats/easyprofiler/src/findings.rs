@@ -79,7 +79,7 @@ traceloom_core::rules! { "easyprofiler":
         "the file ends although thread {thread} announces {left} more records";
     THREADS_MISSING "threads-missing" Warning Missing
         "the header counts {expected} threads, but the file ends after {found}";
-    THREADS_MARK_EARLY "threads-mark-early" Error Missing
+    THREADS_MARK_EARLY "threads-mark-early" Warning Missing
         "the threads end after {found}, but the header counts {expected}";
     COUNT_MISMATCH "count-mismatch" Error Missing
         "the header counts {expected} blocks and switches, {found} are there";

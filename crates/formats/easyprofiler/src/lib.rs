@@ -34,9 +34,10 @@ mod read;
 mod record;
 pub mod sample;
 mod tree;
+mod verdict;
 mod write;
 
-use traceloom_core::{Descriptor as Format, Order, Sniff, Variant};
+use traceloom_core::{Descriptor as Format, Findings, Options, Order, Result, Sniff, Source, Variant};
 
 pub use crate::{
     clock::Clock,
@@ -72,5 +73,9 @@ traceloom_core::codec! {
 
     fn header_bytes(header: &Header) -> u64 {
         header.stored_bytes as u64
+    }
+
+    fn check(source: &Source, options: &Options) -> Result<Findings> {
+        verdict::check(source, options)
     }
 }

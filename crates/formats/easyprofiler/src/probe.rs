@@ -68,7 +68,11 @@ pub(crate) fn header(source: &Source, options: &Options) -> Result<Header> {
         return Err(Error::unrecognized(message).at(Position::at(4).field("version")));
     };
     let first = parse_header(&prefix, real, version);
-    let mut best = (walk(source, &first, options)?, first.clone());
+    // Strict mode follows easy_profiler, which knows only the real layout.
+    if options.mode == Mode::Strict {
+        return Ok(first);
+    }
+    let mut best = (walk(source, &first, options)?, first);
     for (layout, version) in stamps.into_iter().flat_map(layouts).skip(1) {
         if best.0.fit == Fit::Whole {
             break;
@@ -78,11 +82,6 @@ pub(crate) fn header(source: &Source, options: &Options) -> Result<Header> {
         if found.fit > best.0.fit {
             best = (found, candidate);
         }
-    }
-    // Strict mode follows easy_profiler, which knows only the real layout. Meaningless sizes are an error in any
-    // layout: easy_profiler may accept such a file, and would not show its contents.
-    if options.mode == Mode::Strict && best.1.layout.size != SizeRule::Unreliable {
-        return Ok(first);
     }
     with_switch_order(source, best, options)
 }

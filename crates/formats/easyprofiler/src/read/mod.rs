@@ -254,7 +254,8 @@ impl Reader {
             return Ok(false);
         }
         // A thread may have the mark's number as its id: easy_profiler always treats it as a thread.
-        if left > 0 && (!is_mark || self.thread_is_ahead()?) {
+        let is_thread = !is_mark || self.findings.mode() == Mode::Strict || self.thread_is_ahead()?;
+        if left > 0 && is_thread {
             return Ok(true);
         }
         // Fewer bytes than a thread's counters: easy_profiler reaches the end without complaint.
