@@ -6,10 +6,10 @@ mod support;
 use std::collections::BTreeMap;
 
 use support::{BLOCK, EVENT, Made, VALUE, accepted, codes, fixtures, is_accepted, shown};
-use traceloom_core::{Codec, Edited, Options, Records, Result, Slice, Source, TimeRange};
+use traceloom_core::{ByteOrder, Codec, Edited, Options, Records, Result, Slice, Source, TimeRange};
 use traceloom_easyprofiler::{
     Block, Descriptor, EasyProfiler, Record, Value, edit, open,
-    raw::{BlockType, DataType, Version},
+    raw::{BlockType, DataType, Layout, Version, Width},
     sample,
 };
 
@@ -332,6 +332,30 @@ fn a_block_that_was_never_written_does_not_stretch_the_capture() {
     let header = open(Source::bytes(out.clone()), &Options::strict()).unwrap().header().clone();
     assert_eq!(header.begin_time, 6_314_971_265_058);
     assert_eq!(contents(out), (1385, 5));
+}
+
+#[test]
+fn a_wrong_start_of_the_capture_is_repaired_once() {
+    // The start is far behind all records, so most of them are implausible, and so is one record in any case.
+    let mut made = Made::new(1 << 60);
+    made.header.end_time = 2_000;
+    made.thread(3, &[(1_001, 1_004, 9), (3_000_000_000_000, 3_000_000_000_001, 9)], &[(1_010, 1_020), (1_030, 1_040)]);
+    let (once, _) = repaired(made.bytes());
+    let (again, edited) = repaired(once.clone());
+    assert_eq!(edited.loss.entries().count(), 0);
+    assert!(again == once, "repairing it again changes it");
+}
+
+#[test]
+fn ids_too_wide_for_the_version_are_replaced_by_a_repair() {
+    let version = Version::new(1, 2, 0);
+    let layout = Layout { thread_id: Width::U64, ..Layout::real(version, ByteOrder::Little) };
+    let mut made = Made::of(layout, version, 1_000);
+    made.thread(7, &[(1_001, 1_004, 1 << 40)], &[(1_010, 1_020)]);
+    made.thread(1 << 40, &[], &[(1_030, 1_040)]);
+    let (out, edited) = repaired(made.bytes());
+    assert!(edited.loss.entries().any(|(what, count, _)| what.contains("64 bits") && count == 1));
+    assert_eq!(contents(out), (3, 2));
 }
 
 /// Holes in descriptors, thread heads and switches cost only what they touch, and at most the thread whose head is

@@ -5,6 +5,7 @@
 
 mod canonical;
 mod clean;
+mod ids;
 mod input;
 mod merge;
 mod repair;

@@ -5,6 +5,7 @@ use std::{collections::HashSet, io::Write};
 use traceloom_core::{ByteOrder, Edited, Error, Loss, Options, Records, Result, Source};
 
 use super::{
+    ids::Ids,
     input::Input,
     transcript::{self, Plan},
 };
@@ -22,7 +23,7 @@ pub fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Ed
     let input = Input::open(source, options)?;
     let layout = Layout::real(input.header.version, ByteOrder::Little);
     let survey = Survey::of(&input)?;
-    let header = Header { layout, begin_time: survey.begin_time, ..input.header.clone() };
+    let header = Header { layout, ..survey.header(&input.header) };
     let tree = if survey.too_deep { Some(tree(&input, &header.clock(), &survey)?) } else { None };
     let mut plan = RepairPlan {
         loss: Loss::default(),
@@ -31,6 +32,7 @@ pub fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Ed
         tree: tree.as_ref(),
         survey,
         index: 0,
+        ids: Ids::of(&input, &layout)?,
     };
     let inputs = [input];
     let counted = transcript::count(&inputs, &layout, &mut plan)?;
@@ -41,9 +43,15 @@ pub fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Ed
     transcript::write(&inputs, out, header, counted, &mut plan)
 }
 
+/// Rounds in which the plausible times and the start of the capture may change each other.
+const MAX_ROUNDS: usize = 4;
+
 /// What has to be known before the first record is written.
 struct Survey {
     begin_time: u64,
+    end_time: u64,
+    /// The first and last time of all records that are kept.
+    reach: (u64, u64),
     descriptors: u32,
     /// Whether any of them is not a hole.
     described: bool,
@@ -76,29 +84,54 @@ impl Plausible {
         Self { from: begin.saturating_sub(margin).max(1), to: end.saturating_add(margin) }
     }
 
+    /// Those of the header, unless most records are elsewhere: then the times of the header are wrong instead.
+    fn of_most(input: &Input, header: &Header) -> Result<Self> {
+        let (mut timed, mut taken) = (0u64, 0u64);
+        let plausible = Self::of(header);
+        input.reader()?.walk(|located| {
+            if let Some((begin, end)) = located.record.times().filter(|_| is_whole(&located.record)) {
+                timed += 1;
+                taken += u64::from(plausible.takes(begin, end));
+            }
+            Ok::<_, Error>(())
+        })?;
+        Ok(if 2 * taken > timed { plausible } else { Self::ALL })
+    }
+
     fn takes(&self, begin: u64, end: u64) -> bool {
         (self.from..=self.to).contains(&begin) && (self.from..=self.to).contains(&end)
     }
 }
 
 impl Survey {
-    /// If most times are implausible, the times of the header are wrong instead.
+    /// A repair of the repaired file has to keep all of it, so what is plausible must be so for the new header too.
     fn of(input: &Input) -> Result<Self> {
-        let (mut timed, mut taken) = (0u64, 0u64);
-        let plausible = Plausible::of(&input.header);
-        input.reader()?.walk(|located| {
-            if let Some((begin, end)) = located.record.times() {
-                timed += 1;
-                taken += u64::from(plausible.takes(begin, end));
+        let mut header = input.header.clone();
+        for _ in 0..MAX_ROUNDS {
+            let survey = Self::with(input, Plausible::of_most(input, &header)?)?;
+            let repaired = survey.header(&input.header);
+            let (first, last) = survey.reach;
+            if repaired.begin_time == header.begin_time || Plausible::of(&repaired).takes(first, last) {
+                return Ok(survey);
             }
-            Ok::<_, Error>(())
-        })?;
-        Self::with(input, if 2 * taken > timed { plausible } else { Plausible::ALL })
+            header = repaired;
+        }
+        let mut survey = Self::with(input, Plausible::ALL)?;
+        let (first, last) = survey.reach;
+        (survey.begin_time, survey.end_time) = (survey.begin_time.min(first), survey.end_time.max(last));
+        Ok(survey)
+    }
+
+    /// The header with the times of the repaired file.
+    fn header(&self, header: &Header) -> Header {
+        Header { begin_time: self.begin_time, end_time: self.end_time, ..header.clone() }
     }
 
     fn with(input: &Input, plausible: Plausible) -> Result<Self> {
         let mut survey = Self {
             begin_time: input.header.begin_time,
+            end_time: input.header.end_time,
+            reach: (u64::MAX, 0),
             descriptors: 0,
             described: false,
             used_holes: HashSet::new(),
@@ -111,6 +144,9 @@ impl Survey {
         let mut reader = input.thorough_reader()?;
         let mut in_threads = false;
         while let Some(located) = reader.next()? {
+            if let Some((begin, end)) = located.record.times().filter(|_| survey.keeps(&located.record)) {
+                survey.reach = (survey.reach.0.min(begin).min(end), survey.reach.1.max(begin).max(end));
+            }
             match located.record {
                 record if !survey.keeps(&record) => {}
                 Record::Descriptor(_) => {
@@ -191,6 +227,7 @@ struct RepairPlan<'t> {
     nodes: Option<Nodes<'t>>,
     survey: Survey,
     index: u32,
+    ids: Ids,
 }
 
 impl RepairPlan<'_> {
@@ -255,7 +292,7 @@ impl Plan for RepairPlan<'_> {
                 self.loss.lose("context switches that end at time 0", || format!("target {}", switch.target));
                 Ok(None)
             }
-            other => Ok(Some(other)),
+            other => Ok(Some(self.ids.apply(other, &mut self.loss))),
         }
     }
 
