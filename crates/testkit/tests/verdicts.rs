@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use traceloom_core::{Edited, Options, Result, Severity, Source};
 use traceloom_open::by_id;
-use traceloom_testkit::{SUBJECTS, Subject, cases, default_roots, each_case};
+use traceloom_testkit::{Noise, SUBJECTS, Subject, cases, default_roots, each_case};
 
 #[test]
 fn check_and_strict_agree_on_every_fixture_and_on_damaged_copies() {
@@ -74,21 +74,51 @@ fn outcome(
     Ok((out, lie))
 }
 
-/// A file, its first half, and the file with one byte removed and with one byte changed.
-fn damaged(bytes: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
+/// A file, its first half, and copies with small damage.
+fn damaged(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
     let at = bytes.len() * 2 / 3;
     let mut changed = bytes.to_vec();
     changed.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= 0x55);
     let without = [bytes.get(..at).unwrap_or_default(), bytes.get(at + 1..).unwrap_or_default()].concat();
     let half = bytes.get(..bytes.len() / 2).unwrap_or_default().to_vec();
-    vec![("whole", bytes.to_vec()), ("cut in half", half), ("without a byte", without), ("with another byte", changed)]
+    let mut files = vec![
+        ("whole".to_owned(), bytes.to_vec()),
+        ("cut in half".to_owned(), half),
+        ("without a byte".to_owned(), without),
+        ("with another byte".to_owned(), changed),
+    ];
+    let mut noise = Noise::new(bytes.len() as u64);
+    let number = if (1..=MAX_DAMAGED_BYTES).contains(&bytes.len()) { DAMAGES } else { 0 };
+    files.extend((0..number).map(|_| damage(bytes, &mut noise)));
+    files
+}
+
+/// Number of other damages per file, and the size of files that get them: the same as in larger ones.
+const DAMAGES: usize = 24;
+const MAX_DAMAGED_BYTES: usize = 8 << 10;
+
+/// A copy with one range zeroed, lost, repeated or overwritten.
+fn damage(bytes: &[u8], noise: &mut Noise) -> (String, Vec<u8>) {
+    let start = noise.below(bytes.len());
+    let longest = if noise.below(2) == 0 { 8 } else { 100 };
+    let end = (start + 1 + noise.below(longest)).min(bytes.len());
+    let range = bytes.get(start..end).unwrap_or_default();
+    let (what, new) = match noise.below(4) {
+        0 => ("zeroed", vec![0; range.len()]),
+        1 => ("lost", Vec::new()),
+        2 => ("repeated", [range, range].concat()),
+        _ => ("overwritten", (0..range.len()).map(|_| noise.number() as u8).collect()),
+    };
+    let mut damaged = bytes.to_vec();
+    damaged.splice(start..end, new);
+    (format!("with {start}..{end} {what}"), damaged)
 }
 
 /// The two results, if they differ; a file that is not of the format is not judged.
 fn contradiction(subject: &dyn Subject, bytes: Vec<u8>) -> Option<String> {
     let (source, options) = (Source::bytes(bytes), Options::default());
     let findings = by_id(subject.format().id).ok()?.check(&source, &options).ok()?;
-    let errors = findings.kept().iter().filter(|finding| finding.rule.severity == Severity::Error);
+    let errors = findings.kept().iter().filter(|finding| finding.severity == Severity::Error);
     let errors: Vec<_> = errors.map(|finding| finding.rule.code).collect();
     match subject.drain(source, &Options::strict()) {
         Ok(_) => errors.first().map(|error| format!("check finds {error}, strict accepts the file")),

@@ -155,10 +155,17 @@ fn walk(source: &Source, header: &Header, options: &Options) -> Result<Walk> {
 
 /// Whether a switch is within the capture; a real one may extend beyond it, while the documented layout has to be
 /// convincing.
-fn is_inside(switch: &Switch<'_>, header: &Header) -> bool {
+pub(crate) fn is_inside(switch: &Switch<'_>, header: &Header) -> bool {
     let real = header.layout.switch == SwitchOrder::TimesFirst;
     let ends = real || header.end_time < header.begin_time || switch.end <= header.end_time;
     header.begin_time <= switch.begin && switch.begin <= switch.end && ends
+}
+
+/// Whether a switch would be within the capture if its target were stored first.
+pub(crate) fn is_turned_inside(switch: &Switch<'_>, header: &Header) -> bool {
+    let turned = Switch { target: switch.begin, begin: switch.end, end: switch.target, ..*switch };
+    let layout = Layout { switch: SwitchOrder::TargetFirst, ..header.layout };
+    is_inside(&turned, &Header { layout, ..header.clone() })
 }
 
 fn is_real(header: &Header) -> bool {

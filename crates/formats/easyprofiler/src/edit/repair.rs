@@ -12,7 +12,8 @@ use super::{
 use crate::{
     Block, Clock, Descriptor, Header, Nodes, Record, Tree, TreeBuilder, Value,
     findings::TOO_DEEP,
-    raw::{BlockType, Layout, MAX_LEVELS},
+    probe,
+    raw::{BlockType, Layout, MAX_LEVELS, SwitchOrder},
 };
 
 /// Writes everything that can be read so that easy_profiler loads it; `loss` says what is missing and why.
@@ -20,9 +21,13 @@ use crate::{
 /// Records that lack their descriptor get one, and the start of the capture moves before the first record: everything
 /// that can be kept is kept.
 pub fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Edited> {
-    let input = Input::open(source, options)?;
+    let mut input = Input::open(source, options)?;
     let layout = Layout::real(input.header.version, ByteOrder::Little);
-    let survey = Survey::of(&input)?;
+    let mut survey = Survey::of(&input)?;
+    if survey.are_targets_first(&input)? {
+        input.header.layout.switch = SwitchOrder::TargetFirst;
+        survey = Survey::of(&input)?;
+    }
     let header = Header { layout, ..survey.header(&input.header) };
     let tree = if survey.too_deep { Some(tree(&input, &header.clock(), &survey)?) } else { None };
     let mut plan = RepairPlan {
@@ -120,6 +125,25 @@ impl Survey {
         let (first, last) = survey.reach;
         (survey.begin_time, survey.end_time) = (survey.begin_time.min(first), survey.end_time.max(last));
         Ok(survey)
+    }
+
+    /// Whether the context switches that are kept only make sense with their targets first. Damaged ones may have hidden
+    /// this, and the repaired file would be read so.
+    fn are_targets_first(&self, input: &Input) -> Result<bool> {
+        let header = self.header(&input.header);
+        let (mut switches, mut inside, mut turned) = (0u64, 0u64, 0u64);
+        input.reader()?.walk(|located| {
+            if let Record::Switch(switch) = located.record
+                && self.keeps(&located.record)
+            {
+                switches += 1;
+                inside += u64::from(probe::is_inside(&switch, &header));
+                turned += u64::from(probe::is_turned_inside(&switch, &header));
+            }
+            Ok::<_, Error>(())
+        })?;
+        let is_real = header.layout.switch == SwitchOrder::TimesFirst;
+        Ok(is_real && header.begin_time != 0 && switches > 0 && inside == 0 && turned == switches)
     }
 
     /// The header with the times of the repaired file.
