@@ -325,6 +325,19 @@ fn bytes_missing_in_the_descriptors_cost_one_descriptor() {
     assert!(edited.findings.counts().contains_key("easyprofiler.resynced"), "{:?}", edited.findings.counts());
 }
 
+/// A lost byte is also noticed if the zeros after the descriptors can be taken for a thread.
+#[test]
+fn a_byte_missing_in_a_small_file_costs_one_descriptor() {
+    let name = "document/real_210.prof";
+    let (_, whole) = fixtures().into_iter().find(|(found, _)| found == name).unwrap();
+    let all = contents(whole.clone());
+    for at in 74..100 {
+        let mut bytes = whole.clone();
+        bytes.remove(at);
+        assert_eq!(contents(repaired(bytes).0), all, "byte {at}");
+    }
+}
+
 #[test]
 fn a_block_that_was_never_written_does_not_stretch_the_capture() {
     let (out, edited) = repaired(found("ez-zeroed-block.prof"));

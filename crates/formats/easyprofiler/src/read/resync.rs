@@ -76,7 +76,7 @@ impl Reader {
         self.window.fill(AHEAD_BYTES)?;
         let ahead = bounded(self.window.bytes(), AHEAD_BYTES);
         let is_good = |rest: &[u8]| descriptor_len(rest, order).is_some();
-        let is_end = |rest: &[u8]| self.is_thread_head(rest) || self.sizes_lead_through_thread(rest);
+        let is_end = |rest: &[u8]| self.starts_thread(rest) || self.sizes_lead_through_thread(rest);
         // Odd descriptors among good ones are just odd.
         if is_good(ahead) || sizes_lead_on(ahead, order, count - index, is_good, is_end) {
             return Ok(None);
@@ -154,6 +154,22 @@ impl Reader {
     /// Whether a thread starts here, with a name, and with records that make sense.
     fn is_thread(&self, bytes: &[u8]) -> bool {
         self.thread_name(bytes).is_some_and(|(name, _)| decode::is_name(name)) && self.has_thread_records(bytes)
+    }
+
+    /// Whether the head of a thread is here, and its first record is not too short. Any zeros can be the head of a thread
+    /// without a name.
+    fn starts_thread(&self, bytes: &[u8]) -> bool {
+        let order = self.header.layout.order;
+        let Some((_, rest)) = self.thread_name(bytes).filter(|_| self.is_thread_head(bytes)) else { return false };
+        let Some((switches, mut rest)) = rest.split_first_chunk::<4>() else { return false };
+        if order.u32(*switches) == 0 {
+            let Some((blocks, records)) = rest.split_first_chunk::<4>() else { return false };
+            if order.u32(*blocks) == 0 {
+                return true;
+            }
+            rest = records;
+        }
+        rest.first_chunk::<2>().is_none_or(|size| usize::from(order.u16(*size)) >= BLOCK_FIXED)
     }
 
     /// Whether the sizes of the first records are consistent after the head of a thread, whatever its name: up to its
