@@ -89,7 +89,11 @@ impl Drop for EndGuard {
 #[inline(always)]
 pub fn put<P: Payload>(kind: Kind, site: SiteId, weight: Weight, payload: P) -> Option<u64> {
     let header = header(kind, FIXED + payload.words(), site.get());
-    try_put(header, &payload).or_else(|| put_now(header, weight, payload))
+    // Not `or_else`: the closure would borrow the header and so keep it in memory.
+    match try_put(header, &payload) {
+        None => put_now(header, weight, payload),
+        put => put,
+    }
 }
 
 /// Like `put`, with a complete header; returns whether it was recorded.
@@ -216,7 +220,6 @@ impl Local {
             let kept = if weight == Weight::Span { reserve } else { 0 };
             if head + padding + words + kept <= tail + len {
                 let head = if padding > 0 { ring.pad(head) } else { head };
-                ring.go_to(head);
                 if head + words - tail >= len / 2 {
                     self.hub().wake();
                 }
@@ -262,7 +265,6 @@ impl Local {
 
     fn settle(&self, hub: &'static Hub, lane: hub::Lane) {
         self.hub.set(Some(hub));
-        lane.ring.go_to(lane.ring.head());
         lane.ring.set_limit(0);
         set_ring(Some(lane.ring));
         PLACE.with(|place| place.borrow_mut().0 = Some(lane.thread));

@@ -113,7 +113,8 @@ impl Payload for u64 {
 impl Payload for &[u8] {
     #[inline(always)]
     fn words(&self) -> u64 {
-        1 + self.len().div_ceil(8) as u64
+        // Not `1 + div_ceil`, which takes twice as many instructions, because it excludes an overflow.
+        ((self.len() + 15) / 8) as u64
     }
 
     #[inline(always)]
@@ -172,17 +173,51 @@ pub const MAX_BYTES: usize = 16_000;
 
 #[inline(always)]
 fn put_bytes(bytes: &[u8], slots: &[AtomicU64]) {
-    let (words, rest) = bytes.as_chunks::<8>();
+    let Some((end, before)) = slots.split_last() else { return };
+    let word = match bytes.last_chunk::<8>() {
+        Some(last) => {
+            put_whole(bytes.as_chunks::<8>().0, before);
+            // Shifts out the bytes of the word before, which is cheaper than a loop over bytes.
+            u64::from_le_bytes(*last) >> (bytes.len().wrapping_neg() % 8 * 8)
+        }
+        None => short_word(bytes),
+    };
+    end.store(word, Ordering::Relaxed);
+}
+
+/// Stores a word into each slot; up to eight without a loop, from both ends, which may overlap.
+#[inline(always)]
+fn put_whole(words: &[[u8; 8]], slots: &[AtomicU64]) {
+    let Some(words) = words.get(..slots.len()) else { return };
+    match slots.len() {
+        0 => {}
+        1 => put_ends::<1>(words, slots),
+        2..=4 => put_ends::<2>(words, slots),
+        5..=8 => put_ends::<4>(words, slots),
+        _ => put_many(words, slots),
+    }
+}
+
+#[inline(always)]
+fn put_ends<const N: usize>(words: &[[u8; 8]], slots: &[AtomicU64]) {
+    if let (Some(words), Some(slots)) = (words.first_chunk::<N>(), slots.first_chunk::<N>()) {
+        put_all(words, slots);
+    }
+    if let (Some(words), Some(slots)) = (words.last_chunk::<N>(), slots.last_chunk::<N>()) {
+        put_all(words, slots);
+    }
+}
+
+/// Not inlined, because a long text costs more than a call.
+#[inline(never)]
+fn put_many(words: &[[u8; 8]], slots: &[AtomicU64]) {
+    put_all(words, slots);
+}
+
+#[inline(always)]
+fn put_all(words: &[[u8; 8]], slots: &[AtomicU64]) {
     for (slot, word) in slots.iter().zip(words) {
         slot.store(u64::from_le_bytes(*word), Ordering::Relaxed);
-    }
-    if let (false, Some(slot)) = (rest.is_empty(), slots.last()) {
-        let word = match bytes.last_chunk::<8>() {
-            // Shifts out the bytes of the words before, which is cheaper than a loop over bytes.
-            Some(last) => u64::from_le_bytes(*last) >> (64 - 8 * rest.len()),
-            None => short_word(rest),
-        };
-        slot.store(word, Ordering::Relaxed);
     }
 }
 

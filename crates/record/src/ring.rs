@@ -13,24 +13,24 @@ use crate::{
     sync::{AtomicBool, AtomicU64, Ordering, Padded},
 };
 
-/// The producer's own state, on a cache line that the consumer never reads; all loads and stores are relaxed.
-struct Producer {
-    clock: quanta::Clock,
-    /// Where the next record starts.
-    head: AtomicU64,
+/// Everything that a record reads, on one cache line. It changes only on the slow path, so the consumer may read it, too.
+#[repr(C)]
+struct Plan {
     /// A record that would end after this position takes the slow path.
     limit: AtomicU64,
     /// The first record at or after this tick takes the slow path.
     check_at: AtomicU64,
+    words: Box<[AtomicU64]>,
+    /// Words minus one. 32 bits, so that the compiler sees that an index plus the words of a record cannot overflow.
+    mask: u32,
+    /// Only its start is read: whether it is the processor's counter.
+    clock: quanta::Clock,
 }
 
 /// A ring of words; positions count up forever.
 pub struct Ring {
-    words: Box<[AtomicU64]>,
-    /// Words minus one. 32 bits, so that the compiler sees that an index plus the words of a record cannot overflow.
-    mask: u32,
-    producer: Padded<Producer>,
-    /// The end of the published records.
+    plan: Padded<Plan>,
+    /// The end of the published records, where the next one starts.
     head: Padded<AtomicU64>,
     /// The start of the oldest unread record; written by the consumer.
     tail: Padded<AtomicU64>,
@@ -54,13 +54,12 @@ impl Ring {
     pub(crate) fn new(words: usize) -> Self {
         let len = words.next_power_of_two();
         Self {
-            words: (0..len).map(|_| AtomicU64::new(0)).collect(),
-            mask: len as u32 - 1,
-            producer: Padded(Producer {
-                clock: clock::clock(),
-                head: AtomicU64::new(0),
+            plan: Padded(Plan {
                 limit: AtomicU64::new(0),
                 check_at: AtomicU64::new(0),
+                words: (0..len).map(|_| AtomicU64::new(0)).collect(),
+                mask: len as u32 - 1,
+                clock: clock::clock(),
             }),
             head: Padded::default(),
             tail: Padded::default(),
@@ -71,26 +70,26 @@ impl Ring {
 
     /// Words of the ring.
     pub(crate) fn len(&self) -> u64 {
-        u64::from(self.mask) + 1
+        u64::from(self.plan.mask) + 1
     }
 
     /// Where the lap of a position ends.
     pub(crate) fn lap_end(&self, position: u64) -> u64 {
-        (position | u64::from(self.mask)) + 1
+        (position | u64::from(self.plan.mask)) + 1
     }
 
     /// The `count` words from a position on, if they are in one lap.
     #[inline(always)]
     pub(crate) fn slots(&self, position: u64, count: u64) -> Option<&[AtomicU64]> {
-        let at = (position as u32 & self.mask) as usize;
-        self.words.get(at..at + count as usize)
+        let at = (position as u32 & self.plan.mask) as usize;
+        self.plan.words.get(at..at + count as usize)
     }
 
     /// Producer: the position for a record of `words` words, unless it has to take the slow path.
     #[inline(always)]
     pub(crate) fn room(&self, words: u64, tick: u64) -> Option<u64> {
         let head = self.next();
-        let is_ready = head + words <= self.producer.limit.load(Ordering::Relaxed) && tick < self.check_at();
+        let is_ready = head + words <= self.plan.limit.load(Ordering::Relaxed) && tick < self.check_at();
         is_ready.then_some(head)
     }
 
@@ -101,7 +100,6 @@ impl Ring {
             header.store(fixed[0], Ordering::Relaxed);
             tick.store(fixed[1], Ordering::Relaxed);
             payload.put(rest);
-            self.go_to(head + words);
             self.publish(head + words);
         }
     }
@@ -109,35 +107,29 @@ impl Ring {
     /// Producer: the current tick; cheaper than [`clock::tick`], because the clock is already initialized.
     #[inline(always)]
     pub(crate) fn tick(&self) -> u64 {
-        self.producer.clock.raw()
+        self.plan.clock.raw()
     }
 
     /// Producer: the position of the next record.
     #[inline(always)]
     pub(crate) fn next(&self) -> u64 {
-        self.producer.head.load(Ordering::Relaxed)
-    }
-
-    /// Producer: sets the position of the next record.
-    #[inline(always)]
-    pub(crate) fn go_to(&self, head: u64) {
-        self.producer.head.store(head, Ordering::Relaxed);
+        self.head.load(Ordering::Relaxed)
     }
 
     /// Producer: records up to this position need no check for space.
     pub(crate) fn set_limit(&self, limit: u64) {
-        self.producer.limit.store(limit, Ordering::Relaxed);
+        self.plan.limit.store(limit, Ordering::Relaxed);
     }
 
     /// Producer: the tick at which the slow path is due.
     #[inline(always)]
     pub(crate) fn check_at(&self) -> u64 {
-        self.producer.check_at.load(Ordering::Relaxed)
+        self.plan.check_at.load(Ordering::Relaxed)
     }
 
     /// Producer: sets the tick at which the slow path is due.
     pub(crate) fn set_check_at(&self, tick: u64) {
-        self.producer.check_at.store(tick, Ordering::Relaxed);
+        self.plan.check_at.store(tick, Ordering::Relaxed);
     }
 
     /// Producer: publishes everything before `head`.
@@ -217,7 +209,7 @@ impl Ring {
 
 impl std::fmt::Debug for Ring {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Ring").field("words", &self.words.len()).finish_non_exhaustive()
+        f.debug_struct("Ring").field("words", &self.plan.words.len()).finish_non_exhaustive()
     }
 }
 
@@ -287,7 +279,6 @@ mod model {
                 let slots = ring.slots(2 * number, 2).expect("one lap");
                 slots[0].store(header(Kind::Event, 2, number as u32), Ordering::Relaxed);
                 slots[1].store(number, Ordering::Relaxed);
-                ring.go_to(2 * number + 2);
                 ring.publish(2 * number + 2);
             };
             (0..2).for_each(|number| put(&ring, number));

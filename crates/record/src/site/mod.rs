@@ -55,11 +55,12 @@ pub type SiteId = NonZeroU32;
 /// they are on. It counts in the upper half, as in [`Site`]. Every record reads it, so nothing that changes shares its
 /// cache line.
 static GENERATION: Padded<AtomicU64> = Padded(AtomicU64::new(0));
-static NEXT_GENERATION: AtomicU32 = AtomicU32::new(1);
+static NEXT_GENERATION: AtomicU32 = AtomicU32::new(FIRST_GENERATION);
 
-/// The generation after a recording: every site is off, and calls are counted. It is below all others and above all
-/// ids, so that no site can mistake it for an id.
-const LATE: u64 = 1 << 30;
+/// The generation after a recording: every site is off, and calls are counted. It is below all others and above
+/// everything that a site stores below its generation.
+const LATE: u64 = 1 << 32;
+const FIRST_GENERATION: u32 = 2;
 /// Max calls that are counted after a recording; then a call costs as little as before the start.
 const MAX_LATE: u64 = 1 << 16;
 static LATE_CALLS: AtomicU64 = AtomicU64::new(0);
@@ -96,7 +97,7 @@ fn count_late() {
 
 /// Turns recording on; every site checks again whether it is on.
 pub(crate) fn renew_generation() {
-    let next = NEXT_GENERATION.fetch_add(1, Ordering::Relaxed).max(1);
+    let next = NEXT_GENERATION.fetch_add(1, Ordering::Relaxed).max(FIRST_GENERATION);
     GENERATION.store(u64::from(next) << 32, Ordering::SeqCst);
 }
 
@@ -149,13 +150,15 @@ impl Site {
         }
         let generation = generation();
         // First and alone, because this is the whole cost if nothing is recorded.
-        if generation == 0 || !is_on(generation) { None } else { self.look_in(generation) }
+        if generation == 0 { None } else { self.look_in(generation) }
     }
 
     #[inline(always)]
     fn look_in(&'static self, generation: u64) -> Option<Look> {
         let answer = self.state.load(Ordering::Relaxed) ^ generation;
-        (answer != 0).then_some(Look { site: self, generation, answer })
+        // One comparison for a site that is on; the others are off, or have not been looked up in this generation.
+        let is_known = answer.wrapping_sub(1) < LATE - 1;
+        if is_known || answer != 0 && is_on(generation) { Some(Look { site: self, generation, answer }) } else { None }
     }
 
     /// The id of a site without arguments, if it is on. Two comparisons are enough, which is worthwhile for spans.
@@ -337,3 +340,27 @@ impl Registry {
 
 #[cfg(all(test, traceloom_shuttle))]
 mod model;
+
+#[cfg(all(test, not(any(traceloom_loom, traceloom_shuttle))))]
+mod tests {
+    use super::*;
+
+    fn about<'a>(name: &'a str, file: &'a str) -> About<'a> {
+        About { name, level: Some(Level::INFO), color: None, module: "", file, line: 7, pattern: "" }
+    }
+
+    #[test]
+    fn a_library_may_be_unloaded_and_another_one_loaded_at_its_address() {
+        const ADDRESS: usize = 0x1000;
+        let mut registry = Registry::default();
+        let (name, file) = (String::from("of %s"), String::from("plugin.rs"));
+        let first = registry.register(&about(&name, &file), &[6], ADDRESS).unwrap();
+        assert_eq!(registry.register(&about(&name, &file), &[6], ADDRESS), Some(first));
+        drop((name, file));
+        let other = registry.register(&about("of %d", "other.rs"), &[6], ADDRESS).unwrap();
+        assert_ne!(first, other);
+        let stored =
+            |id: SiteId| (&*registry.sites[index_of(id.get())].name, &*registry.sites[index_of(id.get())].file);
+        assert_eq!((stored(first), stored(other)), (("of %s", "plugin.rs"), ("of %d", "other.rs")));
+    }
+}

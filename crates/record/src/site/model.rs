@@ -17,6 +17,9 @@ const ABOUT: About<'static> = About {
     pattern: "",
 };
 
+const FIRST: u64 = FIRST_GENERATION as u64;
+const LAST: u64 = FIRST + 2;
+
 /// The generation for which a result is cached.
 #[derive(Clone, Copy)]
 enum Keep {
@@ -58,7 +61,7 @@ impl World {
 fn explore(is_on: bool, keep: Keep) {
     let check = move || {
         let site: &'static Site = Box::leak(Box::new(Site::new(ABOUT)));
-        let world = Arc::new(World { hub: Hub::default(), generation: Shared::new(1), site });
+        let world = Arc::new(World { hub: Hub::default(), generation: Shared::new(FIRST), site });
         let callers: Vec<_> = (0..3)
             .map(|caller| {
                 let world = world.clone();
@@ -71,15 +74,15 @@ fn explore(is_on: bool, keep: Keep) {
                             let site = registry.sites.get(index_of(id.get())).expect("an id is one of a site");
                             assert_eq!(*site.types, *types.codes, "an id stands for the types of the call");
                         }
-                        assert!(generation != 3 || id.is_some() == is_on, "the filter of a generation decides");
+                        assert!(generation != LAST || id.is_some() == is_on, "the filter of a generation decides");
                     }
                 })
             })
             .collect();
         let (last, other) = (Filter::at(Level::INFO), Filter::at(Level::ERROR));
         let (last, other) = if is_on { (last, other) } else { (other, last) };
-        world.set_filter(other, 2);
-        world.set_filter(last, 3);
+        world.set_filter(other, FIRST + 1);
+        world.set_filter(last, LAST);
         callers.into_iter().for_each(|caller| caller.join().unwrap());
         assert!(TYPES.iter().all(|types| world.call(types, keep).1.is_some() == is_on));
         assert!(lock(&world.hub.registry).sites.len() <= TYPES.len(), "a site has one id for its types");
