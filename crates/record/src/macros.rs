@@ -143,7 +143,7 @@ macro_rules! span {
 }
 
 /// Opens a span that may end on another thread: `let range = range!("request");`, then `range.enter()` in each thread
-/// that works on it. It ends when it is dropped.
+/// that works on it, or `range.run(future).await`. It ends when it is dropped.
 #[macro_export]
 macro_rules! range {
     ($name:expr) => {

@@ -1,7 +1,9 @@
 //! Spans, frames, flows, events, bookmarks and values: the functions behind the macros.
 
 use std::{
+    future::poll_fn,
     marker::PhantomData,
+    pin::pin,
     sync::atomic::{AtomicU64, Ordering},
 };
 
@@ -88,7 +90,7 @@ static FRAMES: Numbers = Numbers::new();
 static FLOWS: Numbers = Numbers::new();
 
 /// A span that may end on another thread, and that threads enter while they work on it; made by
-/// [`range!`](crate::range).
+/// [`range!`](crate::range). A future can [run](Range::run) within it.
 #[derive(Debug)]
 #[must_use = "a range ends when it is dropped"]
 pub struct Range {
@@ -108,6 +110,17 @@ impl Range {
     #[inline]
     pub fn enter(&self) -> SpanGuard {
         self.begun.map_or(SpanGuard::none(), |_| SpanGuard::begin(self.site))
+    }
+
+    /// Awaits a future within the range: each poll enters it, on the thread that polls, and the range ends with the
+    /// future.
+    pub async fn run<F: Future>(self, future: F) -> F::Output {
+        let mut future = pin!(future);
+        poll_fn(|context| {
+            let _entered = self.enter();
+            future.as_mut().poll(context)
+        })
+        .await
     }
 }
 

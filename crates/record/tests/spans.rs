@@ -362,6 +362,59 @@ fn a_range_begins_on_one_thread_and_ends_on_another() {
 }
 
 #[test]
+fn a_future_runs_within_its_range_on_any_thread() {
+    use std::{
+        pin::{Pin, pin},
+        task::{Context, Poll, Waker},
+    };
+    /// Ready at the second poll.
+    struct Twice(bool);
+    impl Future for Twice {
+        type Output = ();
+        fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+            if std::mem::replace(&mut self.0, true) { Poll::Ready(()) } else { Poll::Pending }
+        }
+    }
+    let recording = Recording::new();
+    let trace = recording.path("async.wtf-trace");
+    let guard = Recorder::new().wtf_trace(&trace).start().unwrap();
+    let request = range!("request").run(async {
+        range!("query").run(Twice(false)).await;
+        event!("answered");
+    });
+    let mut request = Box::pin(request);
+    assert!(request.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    let finish = move || pin!(request).poll(&mut Context::from_waker(Waker::noop())).is_ready();
+    assert!(std::thread::spawn(finish).join().unwrap());
+    guard.close().unwrap();
+    check::<wtf::Wtf>(&trace);
+
+    let mut reader = wtf::open(Source::file(File::open(&trace).unwrap()), &Options::strict()).unwrap();
+    let (mut scopes, mut open) = (Vec::new(), 0);
+    while let Some(located) = reader.next().unwrap() {
+        let wtf::Record::Event(event) = located.record else { continue };
+        match &*event.name() {
+            "wtf.scope#leave" => open -= 1,
+            name @ ("request" | "query") => {
+                scopes.push((name.to_owned(), event.zone, open));
+                open += 1;
+            }
+            "answered" => assert_eq!(open, 1, "the query is over, the request is not"),
+            _ => {}
+        }
+    }
+    let zone = |at: usize| scopes[at].1;
+    let expected = [("request", zone(0), 0), ("query", zone(0), 1), ("request", zone(2), 0), ("query", zone(2), 1)];
+    assert_eq!(scopes, expected.map(|(name, zone, depth)| (name.to_owned(), zone, depth)));
+    assert_ne!(zone(0), zone(2), "each thread has its share");
+    let found = ranges(&trace);
+    let names: Vec<&str> = found.iter().map(|(name, ..)| name.as_str()).collect();
+    let (begin, end) = ("wtf.timeRange#begin", "wtf.timeRange#end");
+    assert_eq!(names, [begin, begin, end, end]);
+    assert!(found[1].2 == found[2].2 && found[0].2 == found[3].2, "{found:?}");
+}
+
+#[test]
 fn what_is_not_recorded_has_no_number() {
     let recording = Recording::new();
     let number = |name: &str| -> u32 {
