@@ -1,9 +1,9 @@
 //! Logs and flushes until it is killed; the test that kills it reads what it left behind.
 //!
-//! After each flush it prints the number of entries that are safe. With the argument `exit` or `panic` it ends by itself
-//! after forty entries, without an orderly end of its recorder.
+//! `victim PATH` writes the kind of file that the path ends in. After each flush it prints the number of entries that are
+//! safe. With the argument `exit` or `panic` it ends by itself after forty entries, without an orderly end of its recorder.
 
-use std::io::Write;
+use std::{io::Write, path::Path};
 
 use traceloom_record::{Level, Recorder, flush, info, log};
 
@@ -11,7 +11,11 @@ const AUDIT: Level = Level::custom(9, 35, "AUDIT");
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("the log to write is missing")?;
-    let _guard = Recorder::new().clog(path).ring_bytes(64 << 10).start()?;
+    let recorder = match Path::new(&path).extension().and_then(|extension| extension.to_str()) {
+        Some("wtf-trace") => Recorder::new().wtf_trace(path),
+        _ => Recorder::new().clog(path),
+    };
+    let _guard = recorder.ring_bytes(64 << 10).start()?;
     if let Some(end) = std::env::args().nth(2) {
         (0..40).for_each(|number| info!("entry %d", number));
         assert!(end == "exit", "expected by the test");

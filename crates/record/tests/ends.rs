@@ -49,6 +49,31 @@ fn every_flushed_entry_survives_a_kill() {
 }
 
 #[test]
+fn the_trace_of_a_killed_process_opens_with_everything_that_was_flushed() {
+    for kill in 0..10 {
+        let recording = Recording::new();
+        let path = recording.path("killed.wtf-trace");
+        let mut victim = Command::new(example("victim")).arg(&path).stdout(Stdio::piped()).spawn().unwrap();
+        let mut told = BufReader::new(victim.stdout.take().unwrap()).lines();
+        let safe: usize = (0..=kill * 3).map(|_| told.next().unwrap().unwrap().parse().unwrap()).last().unwrap();
+        victim.kill().unwrap();
+        victim.wait().unwrap();
+        let mut reader = wtf::open(Source::file(File::open(&path).unwrap()), &Options::default()).unwrap();
+        let mut entries = Vec::new();
+        while let Some(located) = reader.next().unwrap() {
+            let wtf::Record::Event(event) = located.record else { continue };
+            // The level, then the message.
+            if let Some((_, wtf::Value::Text(Some(message)))) = event.args.iter().nth(1) {
+                entries.extend(message.to_str().strip_prefix("entry ").map(str::to_owned));
+            }
+        }
+        assert!(entries.len() >= safe, "kill {kill}: {} of {safe}", entries.len());
+        let expected: Vec<String> = (0..entries.len()).map(|number| number.to_string()).collect();
+        assert_eq!(entries, expected, "kill {kill}");
+    }
+}
+
+#[test]
 fn an_exit_without_an_end_loses_nothing_that_was_flushed() {
     for (end, code) in [("exit", 7), ("panic", 101)] {
         let recording = Recording::new();

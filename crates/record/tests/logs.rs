@@ -12,7 +12,7 @@ use common::{Recording, lines, messages};
 use traceloom_cnanolog::{Arg, Record};
 use traceloom_core::{Codec, Options, Records, Source};
 use traceloom_record::{
-    Filter, Layout, Level, Policy, Recorder, Rotation, debug, error, flush, info, log, stats, tick, warn,
+    Filter, Layout, Level, LogLines, Policy, Recorder, Rotation, debug, error, flush, info, log, stats, tick, warn,
 };
 
 const AUDIT: Level = Level::custom(9, 35, "AUDIT");
@@ -134,6 +134,26 @@ fn a_flush_brings_everything_into_the_file() {
     }
     drop(guard);
     assert_eq!(messages(&path).len(), 200);
+}
+
+#[test]
+fn a_sync_succeeds_with_all_files_before_and_after_the_first_record() {
+    let recording = Recording::new();
+    let (path, text) = (recording.path("sync.clog"), recording.path("sync.log"));
+    let lines = LogLines { path: text.clone(), pattern: "%m".to_owned(), zone: |_| 0 };
+    let recorder = Recorder::new().clog(&path).lines(lines).prof(recording.path("sync.prof"));
+    let guard = recorder.wtf_trace(recording.path("sync.wtf-trace")).start().unwrap();
+    traceloom_record::sync().unwrap();
+    info!("first");
+    traceloom_record::sync().unwrap();
+    assert_eq!((messages(&path), fs::read_to_string(&text).unwrap()), (vec!["first".to_owned()], "first\n".to_owned()));
+    traceloom_record::rotate().unwrap();
+    traceloom_record::sync().unwrap();
+    info!("second");
+    traceloom_record::sync().unwrap();
+    assert_eq!(messages(&path.with_extension("1.clog")), ["second"]);
+    guard.close().unwrap();
+    assert_eq!(stats().errors, 0);
 }
 
 #[test]
