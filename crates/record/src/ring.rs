@@ -135,12 +135,7 @@ impl Ring {
     /// Producer: publishes everything before `head`.
     #[inline(always)]
     pub(crate) fn publish(&self, head: u64) {
-        self.publish_as(head, Ordering::Release);
-    }
-
-    #[inline(always)]
-    fn publish_as(&self, head: u64, order: Ordering) {
-        self.head.store(head, order);
+        self.head.store(head, Ordering::Release);
     }
 
     /// Producer: pads the lap from `head` on; returns the start of the next lap.
@@ -223,7 +218,7 @@ mod model {
     const RECORDS: u64 = 3;
 
     /// Three records of two words through a ring of four: space has to be freed, and a lap has to wrap.
-    fn explore(order: Ordering) {
+    fn explore(put: fn(&Ring, u64, [u64; 2])) {
         loom::model(move || {
             let ring = Arc::new(Ring::new(4));
             let producer = thread::spawn({
@@ -234,10 +229,7 @@ mod model {
                         while head + 2 > ring.tail() + ring.len() {
                             thread::yield_now();
                         }
-                        for (at, slot) in ring.slots(head, 2).expect("one lap").iter().enumerate() {
-                            slot.store(100 * (number + 1) + at as u64, Ordering::Relaxed);
-                        }
-                        ring.publish_as(head + 2, order);
+                        put(&ring, head, [100 * (number + 1), 100 * (number + 1) + 1]);
                     }
                 }
             });
@@ -258,13 +250,18 @@ mod model {
 
     #[test]
     fn records_arrive_whole() {
-        explore(Ordering::Release);
+        explore(|ring, head, words| ring.put(head, words, 2, &()));
     }
 
     #[test]
     #[should_panic(expected = "left == right")]
     fn a_relaxed_publish_would_be_noticed() {
-        explore(Ordering::Relaxed);
+        explore(|ring, head, words| {
+            for (slot, word) in ring.slots(head, 2).expect("one lap").iter().zip(words) {
+                slot.store(word, Ordering::Relaxed);
+            }
+            ring.head.store(head + 2, Ordering::Relaxed);
+        });
     }
 
     /// A producer overwrites while the consumer reads a record in its turn, and the record must be complete. The ring
