@@ -109,11 +109,10 @@ fn skip_after(error: Error) -> Result<()> {
 
 /// Reports an error about one of several files; returns any other error.
 fn go_on_after(error: Error) -> Result<Outcome> {
-    use std::io::ErrorKind::{IsADirectory, NotFound, PermissionDenied};
-    let outcome = match error.kind() {
-        ErrorKind::Io(io) if matches!(io.kind(), IsADirectory | NotFound | PermissionDenied) => Outcome::Incomplete,
-        _ if error.is_about_file() => Outcome::Findings,
-        _ => return Err(error),
+    let outcome = match (error.is_about_access(), error.is_about_file()) {
+        (true, _) => Outcome::Incomplete,
+        (false, true) => Outcome::Findings,
+        (false, false) => return Err(error),
     };
     report(&error);
     Ok(outcome)

@@ -6,6 +6,7 @@ use std::{
     io::{self, BufWriter, Seek, Write},
     net::TcpStream,
     path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
     thread,
     time::{Duration, Instant},
 };
@@ -32,9 +33,32 @@ pub(crate) fn run(arguments: &args::Query) -> Result<Outcome> {
         let in_file = |error: io::Error| Error::from(error).in_file(&arguments.output);
         answer(&session, sql, arguments, &mut File::create(&arguments.output).map_err(in_file)?)?;
     }
-    let outcome = problems::report(&arguments.cluster, &sent)?;
-    Ok(if arguments.allow_damaged { Outcome::Fine } else { outcome })
+    let damage = problems::report(&arguments.cluster, &sent)?;
+    let damage = if arguments.allow_damaged { Outcome::Fine } else { damage };
+    Ok(damage.max(*left_out()))
 }
+
+/// The worst outcome of the inputs that were left out.
+fn left_out() -> MutexGuard<'static, Outcome> {
+    static WORST: Mutex<Outcome> = Mutex::new(Outcome::Fine);
+    WORST.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Reports an input that cannot be opened, and goes on with the others; returns any other error.
+fn leave_out(error: Error) -> Result<()> {
+    let outcome = match (error.is_about_access(), error.is_about_file()) {
+        (true, _) => Outcome::InputMissing,
+        (false, true) => Outcome::DataMissing,
+        (false, false) => return Err(error),
+    };
+    eprintln!("{LEFT_OUT}{error}");
+    let mut worst = left_out();
+    *worst = outcome.max(*worst);
+    Ok(())
+}
+
+/// Prefix of the messages about inputs that were left out; `error: ` starts the only message of a query that failed.
+const LEFT_OUT: &str = "left out: ";
 
 /// Fails with one sentence if nobody listens; the engine's own message is long.
 fn reach(cluster: &str) -> Result<()> {
@@ -51,6 +75,7 @@ fn options(arguments: &args::Query, sent: &Sent) -> Options {
         from: arguments.from.clone(),
         offsets: arguments.offsets.clone(),
         is_aligned: !arguments.no_align,
+        failed: Some(leave_out),
         engine: Some(engine::client(&arguments.cluster, arguments.partitions, sent)),
         ..Options::default()
     }

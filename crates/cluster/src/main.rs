@@ -17,7 +17,7 @@ mod scheduler;
 use std::{io::Read, process::ExitCode, thread};
 
 use clap::Parser;
-use traceloom_core::{Error, Result};
+use traceloom_core::{Error, ErrorKind, Result};
 
 use crate::args::{Arguments, Command};
 
@@ -31,19 +31,23 @@ fn main() -> ExitCode {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,
         // Without an error on standard error, so that a caller can distinguish the two.
         Ok(Outcome::DataMissing) => ExitCode::FAILURE,
+        Ok(Outcome::InputMissing) => ExitCode::from(2),
         Err(error) => {
             eprintln!("error: {error}");
-            ExitCode::FAILURE
+            // As in every verb of `traceloom`.
+            ExitCode::from(if matches!(error.kind(), ErrorKind::Io(_) | ErrorKind::Usage(_)) { 2 } else { 1 })
         }
     }
 }
 
 /// The outcome of a command that did its work.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Outcome {
     Fine,
-    /// The result is incomplete, because a trace is damaged.
+    /// The result is incomplete, because a trace is damaged or is not one.
     DataMissing,
+    /// The result is incomplete, because an input is missing or cannot be reached.
+    InputMissing,
 }
 
 fn run(command: &Command) -> Result<Outcome> {

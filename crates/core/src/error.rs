@@ -130,6 +130,13 @@ impl Error {
         }
     }
 
+    /// Whether the system does not give access to one file or object, so that another one may succeed.
+    pub fn is_about_access(&self) -> bool {
+        use io::ErrorKind::{HostUnreachable, IsADirectory, NotFound, PermissionDenied};
+        let ErrorKind::Io(error) = self.kind() else { return false };
+        matches!(error.kind(), HostUnreachable | IsADirectory | NotFound | PermissionDenied)
+    }
+
     /// Where it failed, if that is a single position.
     pub fn position(&self) -> Option<Position> {
         self.0.position
@@ -191,6 +198,8 @@ mod tests {
         assert!(Error::truncated(Position::at(0), 2, 1).is_about_file());
         assert!(!Error::usage("name a file").is_about_file());
         assert!(!Error::internal("a sum is off").is_about_file());
-        assert!(!Error::from(io::Error::from(io::ErrorKind::NotFound)).is_about_file());
+        let missing = Error::from(io::Error::from(io::ErrorKind::NotFound));
+        assert!(missing.is_about_access() && !missing.is_about_file());
+        assert!(!Error::from(io::Error::from(io::ErrorKind::StorageFull)).is_about_access());
     }
 }

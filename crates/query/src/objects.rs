@@ -86,7 +86,7 @@ pub(crate) fn explained(error: &StoreError) -> io::Error {
         StoreError::Precondition { .. } => {
             (io::ErrorKind::InvalidData, "the object changed while it was being read".to_owned())
         }
-        other => (io::ErrorKind::Other, root(other)),
+        other => (io::ErrorKind::HostUnreachable, root(other)),
     };
     io::Error::new(kind, text)
 }

@@ -15,8 +15,9 @@ use traceloom_core::{Error, Result};
 use traceloom_query::{Ask, ReceivedRows, Rows};
 
 use crate::{
+    Outcome,
     companion::Companion,
-    output::{is_quiet, note_missing_data, visible},
+    output::{is_quiet, note_failure, note_missing_data, visible},
 };
 
 static CLIENT: Companion = Companion {
@@ -74,22 +75,32 @@ impl Ask for Cluster {
 /// The process of the client; killed on drop.
 struct Client {
     child: Child,
-    messages: Option<JoinHandle<Vec<String>>>,
+    messages: Option<JoinHandle<Messages>>,
 }
 
 impl Client {
     /// Waits for the client to exit; returns its error.
     fn failure(&mut self) -> Option<Error> {
         let status = self.child.wait();
-        let errors = self.messages.take().and_then(|messages| messages.join().ok()).unwrap_or_default();
+        let messages = self.messages.take().and_then(|messages| messages.join().ok()).unwrap_or_default();
+        let Messages { errors, has_left_out } = messages;
         match status {
             Ok(status) if status.success() => None,
-            // The answer is there, and data of a trace is not.
-            Ok(status) if status.code() == Some(1) && errors.is_empty() => {
+            // The answer is there, without the inputs that were left out, or without some data of a trace.
+            Ok(status) if errors.is_empty() && has_left_out && status.code() == Some(2) => {
+                note_failure(Outcome::Incomplete);
+                None
+            }
+            Ok(status) if errors.is_empty() && status.code() == Some(1) => {
+                if has_left_out {
+                    note_failure(Outcome::Findings);
+                }
                 note_missing_data();
                 None
             }
             Ok(status) if errors.is_empty() => Some(Error::unsupported(format!("traceloom-cluster ended: {status}"))),
+            // Usage and I/O errors have the same exit code.
+            Ok(status) if status.code() == Some(2) => Some(Error::usage(errors.join("\n"))),
             Ok(_) => Some(Error::unsupported(errors.join("\n"))),
             Err(error) => Some(error.into()),
         }
@@ -104,16 +115,30 @@ impl Drop for Client {
     }
 }
 
-/// Prints the messages of the client; returns the lines of its error, which come last.
-fn pass_on(lines: impl BufRead) -> Vec<String> {
-    let mut errors = Vec::new();
+/// What the client printed on standard error.
+#[derive(Default)]
+struct Messages {
+    /// The lines of its error, which come last.
+    errors: Vec<String>,
+    /// Whether it left out inputs.
+    has_left_out: bool,
+}
+
+/// Prints the messages of the client, except its error.
+fn pass_on(lines: impl BufRead) -> Messages {
+    let mut messages = Messages::default();
     for line in lines.lines().map_while(|line| line.ok()) {
-        match line.strip_prefix("error: ") {
-            Some(error) => errors.push(error.to_owned()),
-            None if !errors.is_empty() => errors.push(line),
-            None if !is_quiet() => anstream::eprintln!("{}", visible(&line)),
-            None => {}
+        let errors = &mut messages.errors;
+        if let Some(error) = line.strip_prefix("error: ") {
+            errors.push(error.to_owned());
+        } else if !errors.is_empty() {
+            errors.push(line);
+        } else if let Some(error) = line.strip_prefix("left out: ") {
+            crate::report(&Error::unsupported(error));
+            messages.has_left_out = true;
+        } else if !is_quiet() {
+            anstream::eprintln!("{}", visible(&line));
         }
     }
-    errors
+    messages
 }

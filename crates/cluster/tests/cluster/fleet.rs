@@ -98,5 +98,5 @@ fn a_fleet_gives_the_same_rows_and_the_same_verdicts() {
     assert!(info(path).1.contains("a fleet store, 240 traces"), "{:?}", info(path));
     assert_eq!(info(&url), info(path));
     let (code, _, error) = ask(&["query", "select nothing from traces"], path, true);
-    assert!(code == Some(1) && error.contains("no column 'nothing'"), "{code:?} {error}");
+    assert!(code == Some(2) && error.contains("no column 'nothing'"), "{code:?} {error}");
 }
