@@ -71,7 +71,7 @@ impl Job {
     fn write(self, path: PathBuf) -> Result<FleetFile> {
         let mut writer = TableWriter::create(path, self.table.schema(), &store::Options::default())?;
         for batch in self.streams.into_iter().flatten() {
-            writer.write(&batch?)?;
+            writer.write(batch?)?;
         }
         let (rows, bytes) = writer.finish()?;
         Ok(FleetFile { file: self.name, rows, bytes })
