@@ -88,6 +88,25 @@ fn long_work_shows_its_progress() {
 
 #[test]
 #[cfg(feature = "sql")]
+fn an_ingest_shows_its_progress() {
+    let folder = Folder::new();
+    let traces = folder.path("traces");
+    fs::create_dir(&traces).expect("a folder");
+    // How much work is long depends on the machine; files with other numbers of threads are other traces.
+    let shown = [5, 20, 80].into_iter().any(|threads| {
+        (0..20).for_each(|number| write_threads(format!("{traces}/{number}.prof").as_ref(), threads + number, 5_000));
+        let screen = on_terminal(&folder, &["ingest", &traces, &folder.path(&format!("fleet{threads}"))], &[]);
+        // The files, the rate and the time that is left, such as `7 of 20 files ██ 3.1 MiB/8.9 MiB 4.2 MiB/s 1s`.
+        let lines = screen.split("of 20 files").skip(1);
+        lines
+            .filter_map(|line| line.split("iB/s ").nth(1))
+            .any(|rest| rest.trim_start().starts_with(|c: char| c.is_ascii_digit()))
+    });
+    assert!(shown, "no progress was shown, however many traces there are");
+}
+
+#[test]
+#[cfg(feature = "sql")]
 fn problems_are_reported_once_per_session() {
     let folder = demo();
     let cut = folder.path("cut.prof");
