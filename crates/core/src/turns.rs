@@ -21,6 +21,7 @@ pub struct Turns<'t, T> {
     number: usize,
     walks: usize,
     turn: usize,
+    is_over: bool,
 }
 
 enum Out<'t, T> {
@@ -83,10 +84,14 @@ impl<T> Turns<'_, T> {
         self.signal(Message::Alone);
     }
 
-    /// If the caller has left, the message is lost, and the walk notices when it delivers its next piece.
-    fn signal(&self, message: Message<T>) {
+    /// Whether the caller has left: a walk that makes no pieces notices it at the end of a turn.
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    fn signal(&mut self, message: Message<T>) {
         if let Out::Channel(out) = &self.out {
-            let _ = out.send(message);
+            self.is_over |= out.send(message).is_err();
         }
     }
 }
@@ -112,7 +117,7 @@ pub fn in_turns<T: Send, R: Send>(
         let (mut walkers, mut pieces) = (Vec::new(), Vec::new());
         for number in 0..walks {
             let (out, received) = sync_channel(WAITING);
-            let work = move || walk(&mut Turns { out: Out::Channel(out), number, walks, turn: 0 });
+            let work = move || walk(&mut Turns { out: Out::Channel(out), number, walks, turn: 0, is_over: false });
             let Ok(walker) = thread::Builder::new().name("reader".to_owned()).spawn_scoped(scope, work) else {
                 // The system has no more threads: the walks already started find that no one receives their pieces, and
                 // end.
@@ -190,7 +195,7 @@ fn direct<T, R>(
         end = take(piece);
         matches!(end, Ok(ControlFlow::Continue(())))
     };
-    let returned = walk(&mut Turns { out: Out::Direct(&mut give), number: 0, walks: 1, turn: 0 });
+    let returned = walk(&mut Turns { out: Out::Direct(&mut give), number: 0, walks: 1, turn: 0, is_over: false });
     match end? {
         ControlFlow::Break(()) => Ok(None),
         ControlFlow::Continue(()) => returned.map(Some),
@@ -283,6 +288,21 @@ mod tests {
         };
         for walks in WALKS {
             assert_eq!(taken(walks, gives_up, never), ((0..=LAST).collect(), Ok(Some("all"))), "{walks}");
+        }
+    }
+
+    #[test]
+    fn a_walk_without_pieces_learns_at_the_end_of_a_turn_that_nobody_listens() {
+        for walks in [1, 2, 3] {
+            let endless = |turns: &mut Turns<'_, u32>| {
+                turns.give(0);
+                while !turns.is_over() {
+                    turns.end();
+                }
+                Ok(())
+            };
+            let outcome = in_turns(walks, &endless, &mut |_| Ok(ControlFlow::Break(())));
+            assert_eq!(outcome.unwrap(), None, "{walks}");
         }
     }
 
