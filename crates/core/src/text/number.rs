@@ -14,18 +14,21 @@ static PAIRS: [[u8; 2]; 100] = {
 /// Appends an unsigned number.
 #[inline]
 pub fn push_u64(out: &mut Vec<u8>, mut number: u64) {
-    let mut digits = [b'0'; 20];
-    let mut begin = digits.len();
+    let len = number.checked_ilog10().unwrap_or(0) as usize + 1;
+    let start = out.len();
+    // The digits are laid out where they stay: copying a number of bytes that only the program knows takes longer.
+    out.extend_from_slice(&[b'0'; 20]);
+    let Some(digits) = out.last_chunk_mut::<20>() else { return };
+    let mut end = len;
     while number >= 10 {
-        begin -= 2;
-        digits[begin..begin + 2].copy_from_slice(&PAIRS[(number % 100) as usize]);
+        digits[end - 2..end].copy_from_slice(&PAIRS[(number % 100) as usize]);
         number /= 100;
+        end -= 2;
     }
-    if number > 0 || begin == digits.len() {
-        begin -= 1;
-        digits[begin] = b'0' + number as u8;
+    if end > 0 {
+        digits[0] = b'0' + number as u8;
     }
-    out.extend_from_slice(&digits[begin..]);
+    out.truncate(start + len);
 }
 
 /// Appends a signed number.

@@ -31,6 +31,9 @@ pub(super) struct Events<'o> {
     /// The event under construction, after those that wait to be written.
     pub(super) json: Writer,
     is_first: bool,
+    /// The text of an event before its time, and the phase and lane that it is about: most events repeat it.
+    head: Vec<u8>,
+    head_of: Option<(u8, Lane)>,
     /// Keys of the arguments of this event.
     keys: Repeats,
     array: Option<NameId>,
@@ -40,7 +43,8 @@ impl<'o> Events<'o> {
     pub(super) fn new(out: &'o mut dyn Write) -> Self {
         let mut json = Writer::default();
         json.out.extend_from_slice(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
-        Self { out, json, is_first: true, keys: Repeats::default(), array: None }
+        let (keys, head) = (Repeats::default(), Vec::new());
+        Self { out, json, is_first: true, head, head_of: None, keys, array: None }
     }
 
     /// Starts an event of a phase.
@@ -55,13 +59,21 @@ impl<'o> Events<'o> {
         if !std::mem::replace(&mut self.is_first, false) {
             self.json.out.extend_from_slice(b",\n");
         }
-        self.json.restart().raw(b"{\"ph\":\"");
-        let out = &mut self.json.out;
-        out.push(phase);
-        out.extend_from_slice(b"\",\"pid\":");
-        push_u64(out, lane.pid.into());
-        out.extend_from_slice(b",\"tid\":");
-        push_u64(out, lane.tid.into());
+        if self.head_of.replace((phase, lane)) != Some((phase, lane)) {
+            self.lay_out_head(phase, lane);
+        }
+        self.json.restart().raw(&self.head);
+    }
+
+    fn lay_out_head(&mut self, phase: u8, lane: Lane) {
+        let head = &mut self.head;
+        head.clear();
+        head.extend_from_slice(b"{\"ph\":\"");
+        head.push(phase);
+        head.extend_from_slice(b"\",\"pid\":");
+        push_u64(head, lane.pid.into());
+        head.extend_from_slice(b",\"tid\":");
+        push_u64(head, lane.tid.into());
     }
 
     /// Sets the duration of the event.

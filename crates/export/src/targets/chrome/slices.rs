@@ -46,14 +46,19 @@ pub(super) fn write(pass: &mut Pass<'_>, flows: &Flows, output: &mut Output<'_>)
         if span.dur_ns.is_some() {
             events.duration(timeline.at(placed.end_ns).saturating_sub(ts_ns));
         }
-        texts.put_look(span.look, &look, names, events)?;
-        events.json.key("args").begin_object();
-        events.args(span.owner(trace), args, names)?;
-        if let Some(tid) = span.target_tid {
-            events.json.key("target_tid").unsigned(tid);
+        let has_args = span.target_tid.is_some() || args.has_any_of(span.table());
+        if has_args {
+            texts.put_look(span.look, &look, names, events)?;
+            events.json.key("args").begin_object();
+            events.args(span.owner(trace), args, names)?;
+            if let Some(tid) = span.target_tid {
+                events.json.key("target_tid").unsigned(tid);
+            }
+            texts.put_source(span.look, &look, names, events)?;
+            events.json.end_object();
+        } else {
+            texts.put_all(span.look, &look, names, events)?;
         }
-        texts.put_source(span.look, &look, names, events)?;
-        events.json.end_object();
         events.end()?;
         for end in flows.of(trace, &span) {
             put_flow(*end, lane, ts_ns, events)?;
@@ -69,15 +74,33 @@ const MAX_LOOK_BYTES: usize = 1 << 10;
 struct LookTexts {
     names: LookBytes,
     sources: LookBytes,
+    /// Both, for spans without other arguments, as most are.
+    all: LookBytes,
 }
 
 impl Default for LookTexts {
     fn default() -> Self {
-        Self { names: LookBytes::new(MAX_LOOK_BYTES), sources: LookBytes::new(MAX_LOOK_BYTES) }
+        let [names, sources, all] = [(); 3].map(|()| LookBytes::new(MAX_LOOK_BYTES));
+        Self { names, sources, all }
     }
 }
 
 impl LookTexts {
+    /// Name, category, and the source location as the only argument.
+    fn put_all(&mut self, id: LookId, look: &Look, names: &mut NamePool, events: &mut Events<'_>) -> Result<()> {
+        if let Some(text) = self.all.get(id) {
+            events.json.out.extend_from_slice(text);
+            return Ok(());
+        }
+        let start = events.json.out.len();
+        self.put_look(id, look, names, events)?;
+        events.json.key("args").begin_object();
+        self.put_source(id, look, names, events)?;
+        events.json.end_object();
+        self.all.keep(id, &events.json.out[start..]);
+        Ok(())
+    }
+
     /// Name and category.
     fn put_look(&mut self, id: LookId, look: &Look, names: &mut NamePool, events: &mut Events<'_>) -> Result<()> {
         if let Some(text) = self.names.get(id) {
