@@ -45,9 +45,14 @@ impl TreeBuilder {
         self.push_nested(nested.children, nested.children_ns)
     }
 
+    /// The next block is the first one of a run.
+    pub fn start_run(&mut self) {
+        self.runs.push(RunStart { blocks: self.nodes.len(), parents: self.children_ns.len() });
+    }
+
     /// Adds the next run, which other code nested.
     pub fn push_run(&mut self, run: &TreeRun) -> Result<()> {
-        self.runs.push(RunStart { blocks: self.nodes.len(), parents: self.children_ns.len() });
+        self.start_run();
         let mut children_ns = run.children_ns.iter();
         let mut blocks = run.children.iter().map(|children| {
             let time = if *children > 0 { children_ns.next() } else { None };

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_core::{Edited, Findings, Limits, Loss, Mode, Records, Result};
+use traceloom_core::{Edited, Error, Findings, Limits, Loss, Mode, Records, Result};
 
 use super::{clean::cleaned, input::Input};
 use crate::{
@@ -87,7 +87,7 @@ pub(super) fn count(inputs: &[Input], layout: &Layout, plan: &mut dyn Plan) -> R
         plan.start(input)?;
         let mut reader = file.thorough_reader()?;
         let mut in_threads = false;
-        while let Some(located) = reader.next()? {
+        reader.walk(|located| {
             if matches!(located.record, Record::Thread(_)) {
                 in_threads = true;
                 counted.sections.push(Kept::default());
@@ -95,7 +95,8 @@ pub(super) fn count(inputs: &[Input], layout: &Layout, plan: &mut dyn Plan) -> R
             if let Some(record) = planned(plan, input, located.record, in_threads)? {
                 counted.take(&record, layout);
             }
-        }
+            Ok::<_, Error>(())
+        })?;
         counted.findings.absorb(reader.into_findings());
     }
     if !plan.keeps_empty_threads() {
@@ -192,24 +193,24 @@ fn write_threads<W: Write>(
     writer: &mut Writer<W>,
 ) -> Result<()> {
     let mut section = Section::default();
-    while let Some(located) = reader.next()? {
+    reader.walk(|located| {
         if matches!(located.record, Record::Thread(_)) {
             section.close(writer)?;
             section = Section { kept: sections.next().unwrap_or_default(), head_due: true };
         }
         match planned(plan, input, located.record, true)? {
-            _ if !section.kept.thread => {}
+            _ if !section.kept.thread => Ok(()),
             Some(Record::Thread(thread)) => {
-                writer.write(&Record::Thread(Thread { switches: section.kept.switches, ..thread }))?;
+                writer.write(&Record::Thread(Thread { switches: section.kept.switches, ..thread }))
             }
-            Some(record @ Record::Switch(_)) => writer.write(&record)?,
+            Some(record @ Record::Switch(_)) => writer.write(&record),
             Some(record @ (Record::Block(_) | Record::Value(_))) => {
                 section.write_head(writer)?;
-                writer.write(&record)?;
+                writer.write(&record)
             }
-            _ => {}
+            _ => Ok(()),
         }
-    }
+    })?;
     section.close(writer)
 }
 

@@ -230,7 +230,14 @@ impl Depth {
         Self { thread: None, nestings: Nestings::new(limits) }
     }
 
-    fn push(&mut self, thread: u64, (begin, end): (u64, u64), offset: u64, findings: &mut Findings) -> Result<()> {
+    #[inline]
+    pub(super) fn push(
+        &mut self,
+        thread: u64,
+        (begin, end): (u64, u64),
+        offset: u64,
+        findings: &mut Findings,
+    ) -> Result<()> {
         if self.thread != Some(thread) {
             self.nestings.thread(thread)?;
             self.thread = Some(thread);

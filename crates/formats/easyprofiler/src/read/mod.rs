@@ -51,7 +51,7 @@ pub struct Reader {
     thread: u64,
     /// Set if nesting has to be checked: in strict mode, and for `check`.
     depth: Option<Depth>,
-    /// Whether SIZE is reliable, and neither depth nor damage requires additional checks of each block.
+    /// Whether SIZE is reliable, and no damage requires additional checks of each block.
     is_simple: bool,
     /// Whether damaged records are skipped: not in strict mode, because easy_profiler does not search further, nor
     /// while a layout is tried.
@@ -135,7 +135,6 @@ impl Reader {
 
     /// From here on, also reports nesting that is too deep for easy_profiler.
     fn check_depth(&mut self) {
-        self.is_simple = false;
         self.depth = Some(Depth::new(&self.limits));
     }
 

@@ -1,6 +1,6 @@
 //! Blocks and values without any problem, as most are. Their path is short, because it decides how fast a file is read.
 
-use traceloom_core::{ByteOrder, Located};
+use traceloom_core::{ByteOrder, Error, Located, Mode, Result as Read};
 
 use super::{
     State,
@@ -111,7 +111,7 @@ impl Reader {
         let State::Blocks(1..) = self.state else { return None };
         let (framed, stored) = self.bounds().frame(self.window.bytes(), self.memory)?;
         let is_block = framed.block_type != BlockType::VALUE && decode::is_name(stored);
-        (self.is_simple && is_block).then_some(framed)
+        (self.is_simple && self.depth.is_none() && is_block).then_some(framed)
     }
 
     #[inline]
@@ -129,13 +129,23 @@ impl Reader {
     /// Passes on at most `max` of the next records as long as they are plain and in the window;
     /// [`traceloom_core::Records::next`] returns all others.
     #[inline(always)]
-    pub fn plain_records<E>(&mut self, max: u32, taker: &mut impl TakePlain<E>) -> Result<(), E> {
+    pub fn plain_records<E: From<Error>>(&mut self, max: u32, taker: &mut impl TakePlain<E>) -> Result<(), E> {
         let State::Blocks(left) = self.state else { return Ok(()) };
         // Big-endian files are rare, and not worth a check per number in this loop.
         if !self.is_simple || self.header.layout.order != ByteOrder::Little {
             return Ok(());
         }
-        let bounds = Bounds { order: ByteOrder::Little, ..self.bounds() };
+        let Self { depth, findings, .. } = self;
+        let mut check = |Fixed { begin, end, .. }, offset| match depth {
+            Some(depth) => depth.push(self.thread, self.clock.span(begin, end), offset, findings),
+            None => Ok(()),
+        };
+        let bounds = Bounds {
+            order: ByteOrder::Little,
+            kinds: &self.kinds,
+            clock: self.clock,
+            memory_size: self.header.memory_size,
+        };
         let (start, all) = (self.window.offset(), self.window.bytes());
         let (mut used, mut memory, mut count) = (0, self.memory, 0);
         let max = left.min(max);
@@ -148,9 +158,11 @@ impl Reader {
             let (offset, len) = (start + used as u64, framed.len() as u64);
             if framed.block_type == BlockType::VALUE {
                 let Some(value) = decode::plain_value(framed.fixed, stored, bounds.order) else { break };
-                outcome = taker.value(Located { offset, len, record: value });
+                let value = Located { offset, len, record: value };
+                outcome = check(framed.fixed, offset).map_err(E::from).and_then(|()| taker.value(value));
             } else if decode::is_name(stored) {
-                outcome = taker.block(Located { offset, len, record: framed.block(stored) });
+                let block = Located { offset, len, record: framed.block(stored) };
+                outcome = check(framed.fixed, offset).map_err(E::from).and_then(|()| taker.block(block));
             } else {
                 break;
             }
@@ -166,14 +178,15 @@ impl Reader {
     }
 
     /// Like [`Self::plain_records`], but takes records for plain that have a plain size: what else is wrong with one is
-    /// only known to a walk that reads it.
+    /// only known to a walk that reads it. In strict mode, it is known at once, so nothing is skipped.
     #[inline(always)]
-    pub fn skip_records(&mut self, max: u32, skipped: &mut impl SkipPlain) {
-        let State::Blocks(left) = self.state else { return };
-        if !self.is_simple || self.header.layout.order != ByteOrder::Little {
-            return;
+    pub fn skip_records(&mut self, max: u32, skipped: &mut impl SkipPlain) -> Read<()> {
+        let State::Blocks(left) = self.state else { return Ok(()) };
+        let is_strict = self.findings.mode() == Mode::Strict;
+        if !self.is_simple || is_strict || self.header.layout.order != ByteOrder::Little {
+            return Ok(());
         }
-        let (kinds, all) = (&self.kinds[..], self.window.bytes());
+        let (kinds, start, all) = (&self.kinds[..], self.window.offset(), self.window.bytes());
         let (mut used, mut count, mut last) = (0, 0, 0);
         let (max, wants_times) = (left.min(max), skipped.wants_times());
         while count < max
@@ -190,6 +203,10 @@ impl Reader {
             if wants_times {
                 skipped.times(fixed.begin, fixed.end);
             }
+            if let Some(depth) = &mut self.depth {
+                let (times, offset) = (self.clock.span(fixed.begin, fixed.end), start + used as u64);
+                depth.push(self.thread, times, offset, &mut self.findings)?;
+            }
             last = used;
             used += 2 + size;
             count += 1;
@@ -203,5 +220,6 @@ impl Reader {
         self.memory += used as u64 - 2 * u64::from(count);
         self.kept += u64::from(count);
         self.state = State::Blocks(left - count);
+        Ok(())
     }
 }
