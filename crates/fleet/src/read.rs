@@ -103,7 +103,10 @@ impl Reader<'_> {
         // The id is not computed from the whole content, so another trace may have the same.
         let is_clash = trace.as_ref().is_ok_and(|trace| known.ids.contains(&trace.id));
         drop(known);
-        let trace = trace.map(|trace| Trace { id: if is_clash { file.id() } else { trace.id }, ..trace });
+        let trace = trace.map(|mut trace| {
+            trace.id = if is_clash { file.id() } else { trace.id };
+            trace
+        });
         match trace.and_then(|trace| self.tables(&trace, found, file.clone(), number)) {
             Ok(tables) => Taken::Trace(Box::new(tables)),
             Err(error) => quarantine(found, file, &error),

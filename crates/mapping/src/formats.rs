@@ -4,7 +4,7 @@ use traceloom_core::{Descriptor, Findings, Options, Result, Source};
 use traceloom_model::{Halt, Tables};
 use traceloom_passes::Target;
 
-use crate::{growing::Grow, pipeline::Split, trace::Input};
+use crate::{growing::Grow, pipeline::Split, prepared::Preparation, trace::Input};
 
 /// Starts reading a growing file.
 pub(crate) type StartGrowing = fn(&Source, &Options) -> Result<Box<dyn Grow>>;
@@ -17,6 +17,8 @@ pub struct Mapping {
     pub target: &'static Target,
     /// Reads a whole file into the tables; returns the findings of the file.
     pub(crate) to_tables: fn(&Input<'_>, &mut Tables<'_>) -> Result<Findings, Halt>,
+    /// What a pass has to read before its first row, if anything.
+    pub(crate) preparation: Option<&'static Preparation>,
     /// The rows that several threads can make, if there are any.
     pub(crate) split: Option<&'static Split>,
     /// Reads a growing file, if the format can be read incrementally.
@@ -24,7 +26,10 @@ pub struct Mapping {
 }
 
 macro_rules! formats {
-    ($($feature:literal $module:ident $format:path $(, split $split:path)? $(, grow $grow:path)?;)+) => {
+    ($(
+        $feature:literal $module:ident $format:path
+        $(, prepare $preparation:path)? $(, split $split:path)? $(, grow $grow:path)?;
+    )+) => {
         /// Every format in this build, by id.
         pub static FORMATS: &[Mapping] = &[$(
             #[cfg(feature = $feature)]
@@ -33,6 +38,7 @@ macro_rules! formats {
                 // A browser page writes no traces, and is smaller without the writers.
                 target: if cfg!(target_family = "wasm") { &Target::EMPTY } else { &crate::$module::from_tables::TARGET },
                 to_tables: crate::$module::to_tables::to_tables,
+                preparation: [$(&$preparation)?].first().copied(),
                 split: [$(&$split)?].first().copied(),
                 grow: [$(Some($grow as StartGrowing),)? None][0],
             },
@@ -42,9 +48,10 @@ macro_rules! formats {
 
 formats! {
     "cnanolog" cnanolog traceloom_cnanolog::FORMAT, split crate::cnanolog::to_tables::SPLIT;
-    "easyprofiler" easyprofiler traceloom_easyprofiler::FORMAT, split crate::easyprofiler::to_tables::SPLIT;
+    "easyprofiler" easyprofiler traceloom_easyprofiler::FORMAT,
+        prepare crate::easyprofiler::to_tables::TREE, split crate::easyprofiler::to_tables::SPLIT;
     "memlyze" memlyze traceloom_memlyze::FORMAT;
     "nytprof" nytprof traceloom_nytprof::FORMAT;
     "nytprof" pynytprof traceloom_nytprof::pynytprof::FORMAT;
-    "wtf" wtf traceloom_wtf::FORMAT, grow crate::wtf::to_tables::grow;
+    "wtf" wtf traceloom_wtf::FORMAT, prepare crate::wtf::to_tables::TREE, grow crate::wtf::to_tables::grow;
 }

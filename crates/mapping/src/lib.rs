@@ -36,6 +36,7 @@ mod memlyze;
 #[cfg(feature = "nytprof")]
 mod nytprof;
 mod pipeline;
+mod prepared;
 #[cfg(feature = "nytprof")]
 mod pynytprof;
 mod set;

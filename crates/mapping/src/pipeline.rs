@@ -3,8 +3,14 @@
 use std::{any::Any, cell::RefCell};
 
 use arrow_array::RecordBatch;
-use traceloom_core::{Findings, Limits, Options, Result, Source, Turns};
+use traceloom_core::{Findings, Limits, Result, Source, Turns};
 use traceloom_model::{Columns, Flow, Halt, Table, TableSink, Tables, Wanted};
+
+/// How many walks may share the work on a file, of which a small one is not worth several.
+pub(crate) fn walks(source: &Source, limits: &Limits) -> Result<usize> {
+    let worth = source.len()?.checked_div(limits.bytes_per_thread).unwrap_or(u64::MAX);
+    Ok(limits.threads.min(usize::try_from(worth).unwrap_or(usize::MAX)).max(1))
+}
 
 /// The output of a walk, in order.
 pub(crate) enum Step {
@@ -17,12 +23,6 @@ pub(crate) enum Step {
 /// Facts about one seam between turns; only the format knows what they are.
 pub(crate) type Seam = Box<dyn Any + Send>;
 
-/// Data that all walks need, prepared once before them.
-pub(crate) type Prepared = Box<dyn Any + Send + Sync>;
-
-/// Prepares the data that all walks need.
-pub(crate) type Prepare = fn(&Source, &Options, &Wanted) -> Result<Prepared>;
-
 /// Creates a [`Join`].
 pub(crate) type StartJoin = fn(&Limits) -> Box<dyn Join>;
 
@@ -32,7 +32,6 @@ pub(crate) struct Split {
     pub(crate) tables: &'static [Table],
     /// Whether making the wanted columns costs much more than the walk itself.
     pub(crate) pays: fn(&Wanted) -> bool,
-    pub(crate) prepare: Option<Prepare>,
     pub(crate) join: Option<StartJoin>,
 }
 
@@ -95,7 +94,8 @@ impl TableSink for &Outlet<'_, '_> {
 
 /// A mapper's view of the other walks.
 pub(crate) trait Share {
-    /// Ends a turn: sends the rows of these tables; returns whether this walk makes the rows that follow.
+    /// Ends a turn: sends the rows of these tables; returns whether this walk makes the rows that follow. Halts if the
+    /// caller has left.
     fn end_turn(&self, split: &Split, tables: &mut Tables<'_>) -> Result<bool, Halt>;
 
     /// Whether this walk makes the rows of the first turn, and of the tables that are not split.
@@ -115,7 +115,9 @@ impl Share for Outlet<'_, '_> {
     fn end_turn(&self, split: &Split, tables: &mut Tables<'_>) -> Result<bool, Halt> {
         split.tables.iter().try_for_each(|table| tables.flush(*table))?;
         self.send_seams();
-        Ok(self.turns.borrow_mut().end())
+        let mut turns = self.turns.borrow_mut();
+        let is_mine = turns.end();
+        if turns.is_over() { Err(Halt::Stopped) } else { Ok(is_mine) }
     }
 
     fn is_first(&self) -> bool {

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, str::FromStr, sync::Arc};
 
 use traceloom_core::{Error, Result, parse_duration};
-use traceloom_model::{Columns, Filter, Flow, Table, TableSink, TableSource};
+use traceloom_model::{Columns, Filter, Flow, Kept, Table, TableSink, TableSource};
 use traceloom_passes::{Axis, Shifted, TraceFacts};
 
 use crate::Trace;
@@ -107,6 +107,11 @@ fn axis(traces: &[Arc<Trace>], options: &AxisOptions) -> Result<Axis> {
 impl TableSource for TraceSet {
     fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
         pour_in_turn(self.placed(), filter, sink).map(drop)
+    }
+
+    /// Only for a single trace: the data of many traces together would have no bound.
+    fn keep(&self) -> Kept {
+        if let [trace] = self.traces.as_slice() { trace.keep() } else { Kept::default() }
     }
 }
 

@@ -8,13 +8,14 @@ use std::{
 };
 
 use traceloom_core::{Error, Findings, Mode, Result, Source, Turns, in_turns};
-use traceloom_model::{Filter, Flow, Halt, Table, TableSink, TableSource, Tables, Wanted};
+use traceloom_model::{Filter, Flow, Halt, Kept, Table, TableSink, TableSource, Tables, Wanted};
 use traceloom_open::Opened;
 use twox_hash::XxHash64;
 
 use crate::{
     FORMATS,
-    pipeline::{Outlet, Prepared, Share, Step},
+    pipeline::{self, Outlet, Share, Step},
+    prepared::{Preparation, Prepared, Shared},
     shared,
 };
 
@@ -61,6 +62,7 @@ pub struct Trace {
     pub id: u64,
     /// How to make its tables.
     pub options: Options,
+    prepared: Shared,
 }
 
 /// Opens a file and detects its format, unless `from` names it.
@@ -74,7 +76,7 @@ impl Trace {
     pub fn new(path: &Path, source: Source, from: Option<&str>, options: &Options) -> Result<Self> {
         let opened = traceloom_open::open(source, path, from, &options.read)?;
         let id = identity(&opened.source)?;
-        Ok(Self { path: path.to_owned(), opened, id, options: options.clone() })
+        Ok(Self { path: path.to_owned(), opened, id, options: options.clone(), prepared: Shared::default() })
     }
 
     /// The id of the format.
@@ -104,6 +106,10 @@ impl TableSource for Trace {
     fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
         ingest(self, &Options { filter: filter.clone(), ..self.options.clone() }, sink)
     }
+
+    fn keep(&self) -> Kept {
+        self.prepared.keep()
+    }
 }
 
 /// The id is derived from the contents, so that a copy or a compressed file is the same trace.
@@ -127,8 +133,15 @@ pub(crate) struct Input<'a> {
     /// Whether this walk has to find all problems of the file.
     pub(crate) is_checked: bool,
     pub(crate) share: &'a dyn Share,
-    /// The result of [`Split::prepare`](crate::pipeline::Split), if several walks share the rows.
-    pub(crate) prepared: Option<&'a Prepared>,
+    /// The data that the format prepares for the wanted columns, if they need it.
+    prepared: Option<&'a Prepared>,
+}
+
+impl<'a> Input<'a> {
+    /// The prepared data, of the type that the format prepares.
+    pub(crate) fn prepared<T: 'static>(&self) -> Option<&'a T> {
+        self.prepared?.downcast_ref()
+    }
 }
 
 /// Fills the tables that the sink wants; returns early, without an error, when the sink says stop.
@@ -147,14 +160,12 @@ pub fn ingest(trace: &Trace, options: &Options, sink: &mut dyn TableSink) -> Res
     let walks = match limits.threads {
         0 | 1 => 0,
         _ if split.is_none() => 1,
-        threads => {
-            let worth = source.len().map_err(in_file)?.checked_div(limits.bytes_per_thread);
-            threads.min(usize::try_from(worth.unwrap_or(u64::MAX)).unwrap_or(usize::MAX).max(1))
-        }
+        _ => pipeline::walks(source, limits).map_err(in_file)?,
     };
     let split = split.filter(|_| walks > 1);
-    let prepare = split.and_then(|split| split.prepare);
-    let prepared = prepare.map(|prepare| prepare(source, &options.read, &wanted)).transpose().map_err(in_file)?;
+    let preparation = mapping.preparation.filter(|preparation| (preparation.is_needed)(&wanted));
+    let prepare = |preparation: &Preparation| trace.prepared.get_or(|| (preparation.prepare)(source, &options.read));
+    let prepared = preparation.map(prepare).transpose().map_err(in_file)?;
     let mut joined = split.and_then(|split| split.join).map(|join| join(limits));
     let walk = |turns: &mut Turns<'_, Step>| {
         // Checks change no row unless they refuse the file, and only the findings of the first walk are reported.

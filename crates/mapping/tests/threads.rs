@@ -4,6 +4,10 @@ use std::{
     cell::RefCell,
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use arrow_array::RecordBatch;
@@ -13,7 +17,7 @@ use traceloom_easyprofiler::{
     raw::{BlockType, DataType, EASY_PROFILER_SIGNATURE, Layout, Version},
 };
 use traceloom_mapping::{FORMATS, Options, Told, Trace, ingest};
-use traceloom_model::{Columns, Filter, Flow, Table, TableSink, Wanted};
+use traceloom_model::{Columns, Filter, Flow, Table, TableSink, TableSource, Wanted};
 use traceloom_testkit::{each_case, sources::fails_at};
 
 const THREADS: [usize; 3] = [2, 3, 8];
@@ -269,6 +273,87 @@ fn a_long_file_gives_the_same_with_any_number_of_threads_and_any_wish() {
                 assert_eq!(seen.outcome, expected.outcome);
             }
         }
+    }
+}
+
+#[test]
+fn a_deep_file_is_reported_alike_with_any_number_of_threads() {
+    let mut flat = long_capture(0, Odd::Nothing);
+    assert!(!deep_findings(&opened(flat.clone()), 1).contains("too-deep"));
+    flat = deep_capture(70_000);
+    let trace = opened(flat);
+    let expected = deep_findings(&trace, 1);
+    assert!(expected.contains("too-deep"), "{expected}");
+    for threads in THREADS {
+        assert_eq!(deep_findings(&trace, threads), expected, "{threads} threads");
+    }
+    for threads in THREADS {
+        let strict = see(&trace, threads, Mode::Strict, never());
+        assert!(strict == see(&trace, 1, Mode::Strict, never()), "{threads} threads");
+    }
+}
+
+/// A capture whose blocks are all inside each other.
+fn deep_capture(records: u64) -> Vec<u8> {
+    let layout = Layout::real(Version::V2_1_0, ByteOrder::Little);
+    let write = |header: &Header| {
+        let mut writer = traceloom_easyprofiler::create(Vec::new(), header).unwrap();
+        let mut out = |record: &Record<'_>| writer.write(record).unwrap();
+        out(&Record::Descriptor(Descriptor::new(0, BlockType::BLOCK, b"deep")));
+        out(&Record::Thread(Thread { id: 7, name: Name::new(b"thread"), switches: 0 }));
+        out(&Record::Blocks(records as u32));
+        (0..records).for_each(|index| out(&Record::Block(Block::new(0, 500_000 - index, 500_000 + index))));
+        out(&Record::Mark(EASY_PROFILER_SIGNATURE));
+        (*writer.tally(), writer.finish().unwrap())
+    };
+    let mut header = Header::new(layout, Version::V2_1_0);
+    (header.cpu_frequency, header.begin_time) = (10_000_000, 1_000);
+    write(&header).0.fill(&mut header);
+    write(&header).1
+}
+
+fn deep_findings(trace: &Trace, threads: usize) -> String {
+    let findings = Wanted::nothing().and(Table::Findings, Columns::ALL).and(Table::Spans, Columns::ALL);
+    let seen = see_wish(trace, threads, &findings, &Filter::default());
+    let told = seen.steps.into_iter().filter(|step| matches!(step, Step::Findings(_)));
+    format!("{:?}", told.collect::<Vec<_>>())
+}
+
+#[test]
+fn several_passes_share_a_tree_and_give_the_same() {
+    let long = opened(long_capture(100_000, Odd::Nothing));
+    for trace in [long, opened(long_capture(100_000, Odd::Records)), sample("wtf")] {
+        let expected = see(&trace, 1, Mode::Lenient, never());
+        for order in [[1, 3, 2, 1], [3, 1, 2, 8]] {
+            let _kept = trace.keep();
+            for threads in order {
+                assert!(see(&trace, threads, Mode::Lenient, never()) == expected, "{threads} threads of {order:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_tree_is_read_once_while_it_is_kept() {
+    for mut trace in [opened(long_capture(50_000, Odd::Nothing)), sample("wtf")] {
+        let reads = Arc::new(AtomicU64::new(0));
+        let count = Arc::clone(&reads);
+        trace.opened.source = trace.opened.source.guarded(move |_| {
+            count.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        });
+        let pass = || {
+            let before = reads.load(Ordering::Relaxed);
+            assert!(see(&trace, 1, Mode::Lenient, never()).outcome.is_ok());
+            reads.load(Ordering::Relaxed) - before
+        };
+        let alone = pass();
+        let kept = trace.keep();
+        let (first, second, third) = (pass(), pass(), pass());
+        assert_eq!((first, second), (alone, third));
+        assert!(second * 3 < first * 2, "{second} of {first} reads");
+        drop(kept);
+        assert_eq!(pass(), alone);
     }
 }
 

@@ -30,8 +30,11 @@ pub(crate) struct Opened {
     stamp: (u64, Option<SystemTime>),
     pub(crate) trace: Trace,
     /// Cached, because several tools return parts of it.
-    pub(crate) summary: Arc<OnceLock<Arc<Summary>>>,
+    pub(crate) summary: KnownSummary,
 }
+
+/// The summary of an open trace, once a call has made it.
+pub(crate) type KnownSummary = Arc<OnceLock<Arc<Summary>>>;
 
 /// The handle of a trace, derived from its contents, so that it is the same in every session.
 pub(crate) fn handle(trace: &Trace) -> String {

@@ -38,7 +38,7 @@ pub use crate::{
     name::{MaybeNames, Named, Names},
     reference::reference,
     select::{ReaderOf, SelectColumn, Selection, read_column},
-    sink::{Batches, Columns, Filter, Flow, TableSink, TableSource, Wanted},
+    sink::{Batches, Columns, Filter, Flow, Kept, TableSink, TableSource, Wanted},
     steady::Steady,
     tables::*,
     vocabulary::{ClockKind, EventCategory, Fate, LineLevel, SpanCategory},

@@ -1,6 +1,6 @@
 //! The consumers of tables, and the columns and rows that they want.
 
-use std::sync::Arc;
+use std::{any::Any, fmt, sync::Arc};
 
 use arrow_array::RecordBatch;
 use traceloom_core::{Result, TimeRange};
@@ -44,17 +44,48 @@ pub trait TableSource {
     ///
     /// Rows and their ids are the same each time. Traces follow one after the other, and their times are on one axis.
     fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()>;
+
+    /// Keeps what one pass has to prepare, such as the tree of a file, for the next ones, until the result is dropped.
+    fn keep(&self) -> Kept {
+        Kept::default()
+    }
 }
 
 impl<S: TableSource + ?Sized> TableSource for &S {
     fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
         (**self).pour(filter, sink)
     }
+
+    fn keep(&self) -> Kept {
+        (**self).keep()
+    }
 }
 
 impl<S: TableSource + ?Sized> TableSource for Arc<S> {
     fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
         (**self).pour(filter, sink)
+    }
+
+    fn keep(&self) -> Kept {
+        (**self).keep()
+    }
+}
+
+/// Data that several passes over a source share while this lives.
+#[derive(Default)]
+#[must_use = "the data is dropped with this"]
+pub struct Kept(Option<Arc<dyn Any + Send + Sync>>);
+
+impl Kept {
+    /// Keeps this data.
+    pub fn new(data: Arc<dyn Any + Send + Sync>) -> Self {
+        Self(Some(data))
+    }
+}
+
+impl fmt::Debug for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kept").field("is_some", &self.0.is_some()).finish()
     }
 }
 
@@ -160,6 +191,11 @@ impl Wanted {
     /// The wanted columns of a table.
     pub fn columns(&self, table: Table) -> Columns {
         self.0[table as usize]
+    }
+
+    /// Whether any of these columns is wanted.
+    pub fn has_any(&self, table: Table, columns: &[&str]) -> bool {
+        self.columns(table).0 & Columns::named(table, columns).0 != 0
     }
 }
 

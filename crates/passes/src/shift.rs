@@ -9,7 +9,7 @@ use arrow_array::{
 };
 use traceloom_core::{Error, Result};
 use traceloom_model::{
-    Columns, Filter, Flow, SelectColumn, Table, TableSink, TableSource, Wanted,
+    Columns, Filter, Flow, Kept, SelectColumn, Table, TableSink, TableSource, Wanted,
     traces::column::{clock_hz, start_native_ns, start_ticks, unix_origin_ns},
 };
 
@@ -27,6 +27,10 @@ pub struct Shifted<S> {
 impl<S: TableSource> TableSource for Shifted<S> {
     fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
         self.placement.pour(filter, sink, |filter, sink| self.source.pour(filter, sink))
+    }
+
+    fn keep(&self) -> Kept {
+        self.source.keep()
     }
 }
 

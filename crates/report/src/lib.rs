@@ -116,6 +116,11 @@ impl Report {
         Ok(())
     }
 
+    /// The summary of the last added trace.
+    pub fn summary(&self) -> Option<&Summary> {
+        self.traces.last().map(|trace| &trace.summary)
+    }
+
     /// Adds a line profile with its source; `complete` may add texts that the profile lacks.
     pub fn add_with_source(
         &mut self,
@@ -205,6 +210,7 @@ impl Report {
 impl TraceReport {
     /// The report on a trace, and its lines.
     fn of(trace: &dyn TableSource, known: Option<Summary>) -> Result<(Self, traceloom_analysis::lines::Report)> {
+        let _kept = trace.keep();
         let (mut first, mut strip) = (Summarizer::default(), Strip::default());
         let (mut time, mut calls, mut lines) =
             (Flame::new(FlameOptions::default()), CallStacks::default(), Lines::default());

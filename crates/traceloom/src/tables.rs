@@ -32,7 +32,7 @@ use traceloom_core::{Result, TimeRange};
 pub use arrow_array::{self, RecordBatch};
 pub use arrow_schema;
 pub use traceloom_model::{
-    Batches, ClockKind, Columns, EventCategory, Fate, Filter, Flow, LineLevel, SpanCategory, Table, TableSink,
+    Batches, ClockKind, Columns, EventCategory, Fate, Filter, Flow, Kept, LineLevel, SpanCategory, Table, TableSink,
     TableSource, Wanted, select,
 };
 
@@ -118,6 +118,10 @@ impl TableSource for Tables<'_> {
     fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
         self.source.pour(filter, sink)
     }
+
+    fn keep(&self) -> Kept {
+        self.source.keep()
+    }
 }
 
 impl Trace {
@@ -140,5 +144,9 @@ impl Trace {
 impl TableSource for Trace {
     fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
         self.inner().pour(filter, sink)
+    }
+
+    fn keep(&self) -> Kept {
+        self.inner().keep()
     }
 }

@@ -44,6 +44,7 @@ impl Default for Options {
 
 /// The problems of one trace, most serious first.
 pub fn of_trace(trace: &(impl TableSource + ?Sized), options: &Options) -> Result<Vec<Advice>> {
+    let _kept = trace.keep();
     let mut measured = Measured::default();
     trace.pour(&Filter::default(), &mut measured)?;
     Ok(study(trace, measured, options, false)?.advice)

@@ -50,6 +50,7 @@ pub fn of_traces(traces: impl IntoIterator<Item = impl TableSource>, options: &O
     let narrow = Filter::in_range(options.range);
     let mut stats = Stats::new(options.clone());
     for trace in traces {
+        let _kept = trace.keep();
         stats.begin();
         if let Some(mut survey) = stats.survey() {
             trace.pour(&Filter::default(), &mut survey)?;

@@ -30,6 +30,7 @@ const FRAMES: usize = 6;
 
 /// Summarizes one trace.
 pub fn of_trace(trace: &dyn TableSource, options: &advise::Options) -> Result<Summary> {
+    let _kept = trace.keep();
     let mut first = Summarizer::default();
     trace.pour(&Filter::default(), &mut first)?;
     first.finish(trace, options)

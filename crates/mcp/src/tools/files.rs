@@ -1,6 +1,6 @@
 //! Tools that write a file, only in the folders that the user allowed.
 
-use std::{io::Write, path::Path};
+use std::{io::Write, path::Path, sync::Arc};
 
 use rmcp::schemars::{self, JsonSchema};
 use serde::Deserialize;
@@ -99,16 +99,24 @@ struct Report {
 fn report(call: &Call<'_>) -> Result<Answer> {
     let arguments: Report = call.arguments()?;
     let traces = if arguments.traces.is_empty() {
-        vec![call.summary(None)?]
+        vec![call.opened(None)?]
     } else {
-        arguments.traces.iter().map(|one| call.summary(Some(one))).collect::<Result<Vec<_>>>()?
+        arguments.traces.iter().map(|one| call.opened(Some(one))).collect::<Result<Vec<_>>>()?
     };
     let mut report = traceloom_report::Report::default();
     if let [(before, _), (after, _)] = traces.as_slice() {
         let set = |trace: &Trace| Traces::from_iter([trace.clone()]).set();
         report.compare(set(before)?.traces(), set(after)?.traces(), None)?;
     }
-    traces.iter().try_for_each(|(trace, summary)| report.add_summarized(trace, Summary::clone(summary)))?;
+    for (trace, known) in &traces {
+        match known.get() {
+            Some(summary) => report.add_summarized(trace, Summary::clone(summary))?,
+            None => report.add(trace)?,
+        }
+        if let Some(made) = report.summary() {
+            known.get_or_init(|| Arc::new(made.clone()));
+        }
+    }
     let is_markdown = Path::new(&arguments.output).extension().is_some_and(|extension| extension == "md");
     let page = if is_markdown { report.to_markdown() } else { report.to_html() };
     write(call, &arguments.output, |out| Ok(out.write_all(page.as_bytes()).map(|()| Loss::default())?))

@@ -32,7 +32,7 @@ use crate::{
     inert::{Caps, Cut, capped, inert},
     job::Job,
     shape,
-    shelf::Shelf,
+    shelf::{KnownSummary, Shelf},
 };
 
 /// Max bytes of a result, all of which the assistant reads.
@@ -73,16 +73,21 @@ impl Call<'_> {
 
     /// A trace and its summary, which is computed once.
     fn summary(&self, reference: Option<&str>) -> Result<(Trace, Arc<Summary>)> {
-        let opened = self.state.shelf.find(reference)?;
-        let trace = self.job.guard(&opened.trace);
-        let summary = match opened.summary.get() {
+        let (trace, known) = self.opened(reference)?;
+        let summary = match known.get() {
             Some(known) => Arc::clone(known),
             None => {
                 let made = Arc::new(summary::of_trace(&trace, &advise::Options::default())?);
-                Arc::clone(opened.summary.get_or_init(|| made))
+                Arc::clone(known.get_or_init(|| made))
             }
         };
         Ok((trace, summary))
+    }
+
+    /// A trace, and its summary if an earlier call made it.
+    fn opened(&self, reference: Option<&str>) -> Result<(Trace, KnownSummary)> {
+        let opened = self.state.shelf.find(reference)?;
+        Ok((self.job.guard(&opened.trace), opened.summary))
     }
 }
 

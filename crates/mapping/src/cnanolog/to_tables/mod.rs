@@ -20,8 +20,7 @@ use crate::{
 };
 
 /// Messages and arguments cost several times as much as finding the entries.
-pub(crate) static SPLIT: Split =
-    Split { tables: &[Table::Logs, Table::Args], pays: wants_contents, prepare: None, join: None };
+pub(crate) static SPLIT: Split = Split { tables: &[Table::Logs, Table::Args], pays: wants_contents, join: None };
 
 fn wants_contents(wanted: &Wanted) -> bool {
     wanted.columns(Table::Logs).has(logs::column::message::NUMBER) || !wanted.columns(Table::Args).is_empty()

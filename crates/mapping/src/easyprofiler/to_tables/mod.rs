@@ -28,7 +28,6 @@ use traceloom_model::{
     trackers::{Clock as Times, Extent, Strings, Symbol},
 };
 
-pub(crate) use self::turns::SPLIT;
 use self::{
     declared::{Declarations, Declared},
     header::Origin,
@@ -39,6 +38,7 @@ use self::{
     turns::{MAX_SHARED_THREADS, TURN},
     values::{Moment, Values},
 };
+pub(crate) use self::{tree::TREE, turns::SPLIT};
 use crate::{
     pipeline::Share,
     shared::{Args, Argument, Datum, Facts, push_trace, reading, report_clock, text},
@@ -47,13 +47,8 @@ use crate::{
 
 pub(crate) fn to_tables(input: &Input<'_>, tables: &mut Tables<'_>) -> Result<Findings, Halt> {
     let plan = Plan::of(tables);
-    if plan.wants_tree {
-        let prepared = input.prepared.and_then(|prepared| prepared.downcast_ref::<Option<Tree>>()?.as_ref());
-        if let Some(tree) = prepared {
-            return fill(input, plan, Known::new(tree, input.share), tables);
-        }
-        let tree = tree::tree(input.source, &input.options.read, 1)?;
-        return fill(input, plan, Known::new(&tree, input.share), tables);
+    if let Some(tree) = input.prepared::<Tree>() {
+        return fill(input, plan, Known::new(tree, input.share), tables);
     }
     match (plan.wants_self, input.share.walks()) {
         (false, _) => fill(input, plan, Unknown, tables),

@@ -8,7 +8,6 @@ pub(super) struct Plan {
     pub(super) reads_descriptors: bool,
     pub(super) reads_records: bool,
     pub(super) reads_times: bool,
-    pub(super) wants_tree: bool,
     pub(super) wants_self: bool,
     pub(super) wants_spans: bool,
     pub(super) wants_span_names: bool,
@@ -22,7 +21,6 @@ impl Plan {
     pub(super) fn of(tables: &Tables<'_>) -> Self {
         let wants = |table| tables.wants(table);
         let wants_extent = tables.wants_any(Table::Traces, &["first_ts_ns", "last_ts_ns"]);
-        let wants_places = tables.wants_any(Table::Spans, &["parent_id", "depth"]);
         let wants_args = wants(Table::Args);
         let timed = [Table::Counters, Table::Events, Table::Spans, Table::Switches];
         let reads_records = wants_extent
@@ -33,7 +31,6 @@ impl Plan {
             reads_descriptors: reads_records || wants(Table::Definitions),
             reads_records,
             reads_times: reads_records || wants(Table::Traces),
-            wants_tree: wants_places || tables.wants_any(Table::Events, &["span_id"]),
             wants_self: tables.wants_any(Table::Spans, &["self_ns"]),
             wants_spans: wants(Table::Spans),
             wants_span_names: tables.wants_any(Table::Spans, &["name"]),

@@ -1,21 +1,36 @@
 //! The tree of a whole file, which is needed before the first row: parents come after their children.
 
-use std::ops::ControlFlow;
+use std::{ops::ControlFlow, sync::Arc};
 
 use traceloom_core::{Error, Located, Options, Records, Result, Source, Turns, in_turns};
 use traceloom_easyprofiler::{
-    Block, Clock, Reader, Record, RunNesting, SkipPlain, TakePlain, Tree, TreeBuilder, TreeRun, Value,
+    Block, Clock, Reader, Record, RunNesting, SkipPlain, TakePlain, TreeBuilder, TreeRun, Value,
 };
 
+use traceloom_model::{Table, Wanted};
+
 use super::turns::{TURN, is_skipped};
+use crate::{
+    pipeline::walks,
+    prepared::{Preparation, Prepared},
+};
+
+/// Parents and depths.
+pub(crate) static TREE: Preparation = Preparation { is_needed, prepare };
+
+fn is_needed(wanted: &Wanted) -> bool {
+    wanted.has_any(Table::Spans, &["parent_id", "depth"]) || wanted.has_any(Table::Events, &["span_id"])
+}
 
 /// Reads the times of all records and nests them, with several walks that take turns if there are several threads.
 ///
 /// The runs of the tree are the turns of the rows.
-pub(super) fn tree(source: &Source, options: &Options, threads: usize) -> Result<Tree> {
+fn prepare(source: &Source, options: &Options) -> Result<Prepared> {
     let mut builder = TreeBuilder::new(&options.limits);
+    let threads = walks(source, &options.limits)?;
     if threads < 2 {
         let mut reader = traceloom_easyprofiler::open(source.clone(), options)?;
+        builder.start_run();
         read(&mut reader, &mut Alone { builder: &mut builder })?;
     } else {
         let walk = |turns: &mut Turns<'_, TreeRun>| {
@@ -29,7 +44,7 @@ pub(super) fn tree(source: &Source, options: &Options, threads: usize) -> Result
         };
         in_turns(threads, &walk, &mut |run| builder.push_run(&run).map(ControlFlow::Continue))?;
     }
-    builder.finish()
+    Ok(Arc::new(builder.finish()?))
 }
 
 /// Receives the times of records.
@@ -58,7 +73,7 @@ fn read(reader: &mut Reader, taker: &mut impl TakeTimes) -> Result<()> {
         if taker.is_mine() {
             reader.plain_records(before, &mut Times { clock, room: &mut room, taker })?;
         } else {
-            reader.skip_records(before, &mut Counted { room: &mut room });
+            reader.skip_records(before, &mut Counted { room: &mut room })?;
         }
         if room == 0 {
             continue;
@@ -147,6 +162,7 @@ impl TakeTimes for Alone<'_> {
     }
 
     fn end_turn(&mut self) -> Result<bool> {
+        self.builder.start_run();
         Ok(true)
     }
 

@@ -1,14 +1,11 @@
 //! Several walks over a file make its rows in turns.
 
-use traceloom_core::{Options, Records, Result, Source};
+use traceloom_core::Records;
 use traceloom_easyprofiler::{Reader, Record, SkipPlain, Value};
-use traceloom_model::{BATCH_ROWS, Halt, SelectColumn, Table, Tables, Wanted, events, spans};
+use traceloom_model::{BATCH_ROWS, Halt, Table, Tables, Wanted};
 
-use super::{Step, Walk, places::Places, seams, tree, values::Values};
-use crate::{
-    pipeline::{Prepared, Split},
-    shared::Args,
-};
+use super::{Step, Walk, places::Places, seams, values::Values};
+use crate::{pipeline::Split, shared::Args};
 
 /// Blocks, events and values per turn: several batches, because the end of a turn sends an incomplete batch of every
 /// table.
@@ -21,24 +18,11 @@ pub(super) const MAX_SHARED_THREADS: usize = 16_384;
 pub(crate) static SPLIT: Split = Split {
     tables: &[Table::Spans, Table::Events, Table::Counters, Table::Args],
     pays: wants_rows,
-    prepare: Some(prepare),
     join: Some(seams::join),
 };
 
 fn wants_rows(wanted: &Wanted) -> bool {
     SPLIT.tables.iter().any(|table| !wanted.columns(*table).is_empty())
-}
-
-/// Whether parents or depths are wanted.
-fn wants_tree(wanted: &Wanted) -> bool {
-    let columns = wanted.columns(Table::Spans);
-    let wants_places = columns.has(spans::column::parent_id::NUMBER) || columns.has(spans::column::depth::NUMBER);
-    wants_places || wanted.columns(Table::Events).has(events::column::span_id::NUMBER)
-}
-
-fn prepare(source: &Source, options: &Options, wanted: &Wanted) -> Result<Prepared> {
-    let tree = if wants_tree(wanted) { Some(tree::tree(source, options, options.limits.threads)?) } else { None };
-    Ok(Box::new(tree))
 }
 
 /// Whether walks skip such a record in the turns of other walks. If it has a problem, they mistook it for a plain one,
@@ -110,7 +94,7 @@ impl<P: Places> Walk<'_, P> {
             if self.is_mine {
                 reader.plain_records(room, &mut Step { walk: self, tables })?;
             } else {
-                self.skip(|skipped| reader.skip_records(room, skipped));
+                self.skip(|skipped| reader.skip_records(room, skipped))?;
             }
             if self.next_record == self.turn_end {
                 continue;
@@ -170,14 +154,15 @@ impl<P: Places> Walk<'_, P> {
 
     /// Counts records of another walk's turn.
     #[inline(always)]
-    fn skip(&mut self, read: impl FnOnce(&mut Skipped<'_>)) {
+    fn skip<T>(&mut self, read: impl FnOnce(&mut Skipped<'_>) -> T) -> T {
         let (begin, end) = self.skipped;
         let values = self.plan.wants_values.then_some((&mut self.values, &mut self.args));
         let (wants_times, last_end) = (self.plan.wants_extent, self.thread.last_end);
         let mut skipped = Skipped { wants_times, records: 0, begin, end, last_end, values };
-        read(&mut skipped);
+        let outcome = read(&mut skipped);
         self.next_record += skipped.records;
         self.skipped = (skipped.begin, skipped.end);
         self.thread.last_end = skipped.last_end;
+        outcome
     }
 }

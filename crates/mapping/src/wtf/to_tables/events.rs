@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use traceloom_core::{Limits, Result};
 use traceloom_model::{
-    Filter, Halt, Named, SpanCategory, Table, Tables,
+    Filter, Halt, Named, SpanCategory, Table, Tables, Wanted,
     counters::Counter,
     events,
     links::Link,
@@ -43,10 +43,16 @@ pub(super) struct Wants {
     links: bool,
     spans: bool,
     span_names: bool,
-    /// The scope around an event, and the end of that scope.
-    pub(super) tree: bool,
     /// Anything at all, even if only times.
     pub(super) anything: bool,
+}
+
+/// Whether the scopes are needed before the first event.
+pub(super) fn needs_tree(wanted: &Wanted) -> bool {
+    // Appended data belongs to the scope around it, and only the scopes show which leave is an event.
+    [Table::Args, Table::Events].into_iter().any(|table| !wanted.columns(table).is_empty())
+        || wanted.has_any(Table::Links, &["from_span_id", "to_span_id"])
+        || wanted.has_any(Table::Spans, &["parent_id", "depth", "dur_ns", "self_ns"])
 }
 
 impl Wants {
@@ -54,12 +60,6 @@ impl Wants {
         let [args, counters, events, links, logs, spans] =
             [Table::Args, Table::Counters, Table::Events, Table::Links, Table::Logs, Table::Spans]
                 .map(|table| tables.wants(table));
-        let places = [
-            (Table::Links, ["from_span_id", "to_span_id"].as_slice()),
-            (Table::Spans, &["parent_id", "depth", "dur_ns", "self_ns"]),
-        ];
-        // Appended data belongs to the scope around it, and only the scopes show which leave is an event.
-        let tree = args || events || places.iter().any(|(table, columns)| tables.wants_any(*table, columns));
         // A time that does not fit is a finding.
         let times = tables.wants_any(Table::Traces, &["first_ts_ns", "last_ts_ns"]) || tables.wants(Table::Findings);
         Self {
@@ -71,7 +71,6 @@ impl Wants {
             logs,
             spans,
             span_names: tables.wants_any(Table::Spans, &["name"]),
-            tree,
             anything: args || counters || events || links || logs || spans || times,
         }
     }

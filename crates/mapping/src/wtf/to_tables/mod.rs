@@ -6,6 +6,8 @@ mod growing;
 mod header;
 mod kinds;
 
+use std::sync::Arc;
+
 use traceloom_core::{Findings, Records};
 use traceloom_model::{Halt, Table, Tables, resources, threads::Thread};
 use traceloom_wtf::{Reader, Record, Resource, Zone, derive::Tree, open};
@@ -15,7 +17,13 @@ use self::{
     events::{Mapper, Wants},
     kinds::push_definitions,
 };
-use crate::{shared::report_clock, trace::Input};
+use crate::{prepared::Preparation, shared::report_clock, trace::Input};
+
+/// The scope around an event, and the end of that scope.
+pub(crate) static TREE: Preparation = Preparation {
+    is_needed: events::needs_tree,
+    prepare: |source, options| Ok(Arc::new(Tree::build(source, options, true)?)),
+};
 
 pub(crate) fn to_tables(input: &Input<'_>, tables: &mut Tables<'_>) -> Result<Findings, Halt> {
     let options = &input.options.read;
@@ -25,8 +33,8 @@ pub(crate) fn to_tables(input: &Input<'_>, tables: &mut Tables<'_>) -> Result<Fi
     header::push_process(&header.info, tables)?;
 
     let wants = Wants::new(tables);
-    let tree = if wants.tree { Some(Tree::build(input.source, options, true)?) } else { None };
-    let mut mapper = Mapper::new(wants, header::unit_ns(&header.info), tree.as_ref(), &options.limits, tables);
+    let tree = input.prepared::<Tree>();
+    let mut mapper = Mapper::new(wants, header::unit_ns(&header.info), tree, &options.limits, tables);
     if wants.anything {
         let mut resources = Resources::default();
         reader.walk(|located| match &located.record {
