@@ -2,9 +2,12 @@
 
 mod support;
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use proptest::prelude::*;
@@ -107,6 +110,7 @@ const HISTORICAL: &[(&str, Dialect, u32, usize, u32)] = &[
     ("file-record-1f94288", Dialect::Bare, 41, 41, 14),
     ("source-records-d627501", Dialect::Bare, 41, 41, 14),
     ("tags-alone-bf04478", Dialect::Tagged, 8, 8, 4),
+    ("tags-alone-long-bf04478", Dialect::Tagged, 9, 9, 1),
     ("lone-end-f446268", Dialect::Document, 41, 41, 14),
     ("septet-process-8cab361", Dialect::VariableProcess, 41, 41, 14),
     ("variable-process-1de4303", Dialect::VariableProcess, 41, 41, 14),
@@ -120,6 +124,7 @@ const HISTORICAL: &[(&str, Dialect, u32, usize, u32)] = &[
 fn every_historical_form_is_read_whole_and_comes_out_again() {
     let files: std::collections::HashMap<_, _> = profiles(PYNYTPROF_FOUND).into_iter().collect();
     for (name, dialect, calls, visits, edge_calls) in HISTORICAL {
+        let (mut lines, mut visited) = (BTreeSet::new(), BTreeSet::new());
         let bytes = &files[*name];
         let mut reader = pynytprof::open(Source::bytes(bytes.as_slice()), &Options::default()).unwrap();
         assert_eq!(reader.header().dialect, *dialect, "{name}");
@@ -128,8 +133,14 @@ fn every_historical_form_is_read_whole_and_comes_out_again() {
         while let Some(located) = reader.next().unwrap() {
             writer.write(&located.record).unwrap();
             match located.record {
-                Record::Line(line) => found_calls += line.calls,
-                Record::Visit(_) => found_visits += 1,
+                Record::Line(line) => {
+                    found_calls += line.calls;
+                    lines.insert(line.line);
+                }
+                Record::Visit(visit) => {
+                    found_visits += 1;
+                    visited.insert(visit.line);
+                }
                 Record::Edge(edge) => found_edge_calls += edge.calls,
                 Record::Process(process) => found_pids.push(process.pid),
                 Record::Token(traceloom_nytprof::Record::PidStart(start)) => found_pids.push(start.pid),
@@ -139,6 +150,7 @@ fn every_historical_form_is_read_whole_and_comes_out_again() {
             }
         }
         assert_eq!((found_calls, found_visits, found_edge_calls), (*calls, *visits, *edge_calls), "{name}");
+        assert!(visited.is_empty() || visited == lines, "{name}: {visited:?} {lines:?}");
         assert!(found_pids.iter().all(|pid| *pid == found_pids[0] && *pid < 1 << 22), "{name}: {found_pids:?}");
         let codes: Vec<_> = reader.findings().kept().iter().map(|found| found.rule.code).collect();
         assert!(!codes.iter().any(|code| ["pynytprof.truncated", "pynytprof.after-end"].contains(code)), "{name}");

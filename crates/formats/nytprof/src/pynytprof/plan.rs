@@ -131,18 +131,19 @@ impl Part<'_> {
     pub(crate) fn tagged(&self) -> Result<Plan> {
         let mut window = self.window(self.start);
         let mut builder = Builder::new(Framing::Tag, self.start);
+        // The tracer wrote S and C, the writer F and D.
         let kinds = [
-            (Tag::S, Form::Lines, Tag::F),
-            (Tag::F, Form::IndexedFiles, Tag::D),
-            (Tag::D, Form::Visits, Tag::C),
-            (Tag::C, Form::Edges, Tag(crate::raw::Tag::PID_END.0)),
+            (Tag::S, Form::Lines, Integers::Variable, Tag::F),
+            (Tag::F, Form::IndexedFiles, Integers::Septets, Tag::D),
+            (Tag::D, Form::Visits, Integers::Septets, Tag::C),
+            (Tag::C, Form::Edges, Integers::Variable, Tag(crate::raw::Tag::PID_END.0)),
         ];
-        for (tag, form, next) in kinds {
+        for (tag, form, integers, next) in kinds {
             if window.fill(1)?.first() != Some(&tag.0) {
                 return Ok(builder.plan);
             }
             window.consume(1);
-            let layout = Layout { form, integers: Integers::Septets };
+            let layout = Layout { form, integers };
             while !self.is_next(&mut window, next)? {
                 let Ok(len) = item::measure(layout, window.fill(64)?) else { break };
                 if matches!(item::decode(layout, window.bytes().get(..len).unwrap_or_default()), Record::Payload(_)) {
