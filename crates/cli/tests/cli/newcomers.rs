@@ -119,7 +119,8 @@ fn names_that_are_not_there_are_reported() {
     let output = traceloom(&["stats", "--range", "500s..600s", &game]);
     assert!(output.status.success() && stderr(&output).contains("the trace is 1.9"), "{}", stderr(&output));
     refused(&["stats", "--json", "--name", "Fram", &game], 1, "did you mean");
-    refused(&["missing.prof"], 2, "missing.prof");
+    refused(&["missing.prof"], 2, "missing.prof: No such file");
+    refused(&[&demo.path("demo")], 2, "this is a folder");
     refused(&["list", &game], 2, "traceloom info");
     refused(&["memory", &game], 1, "the trace has no allocations");
     refused(&["lines", &game], 1, "the trace (EasyProfiler) has no line timings; try `traceloom stats`");
@@ -135,6 +136,25 @@ fn a_log_has_no_statistics_but_lines() {
     let perl = stdout(&traceloom(&["stats", &demo.path("demo/nytprof.out")]));
     assert_eq!(perl.matches("calls").count(), 1, "one table for the same calls: {perl}");
     assert!(!perl.contains("switches"), "{perl}");
+}
+
+#[test]
+fn what_is_never_freed_has_no_lifetime() {
+    let demo = demo();
+    let text = stdout(&traceloom(&["memory", "--limit", "1000", &demo.path("demo/shop.mlyze")]));
+    let (_, rest) = text.split_once("Most allocations\n").expect("a list");
+    let leak = rest.lines().find(|line| line.contains("remember shop/cache.py:19")).expect("the leak");
+    assert!(leak.ends_with(", never freed"), "{leak}");
+}
+
+#[test]
+fn nothing_is_wrong_with_a_sound_pynytprof_file() {
+    let demo = demo();
+    let profile = demo.path("demo/pynytprof.out");
+    for verb in ["stats", "lines", "tree", "check", "summary", "dump"] {
+        let said = stderr(&traceloom(&[verb, &profile]));
+        assert!(!said.contains("warning:") && !said.contains("Devel::NYTProf"), "{verb}: {said}");
+    }
 }
 
 #[test]
