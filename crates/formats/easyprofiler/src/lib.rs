@@ -28,6 +28,7 @@ pub mod findings;
 mod info;
 pub mod live;
 mod nesting;
+mod numbers;
 mod probe;
 pub mod raw;
 mod read;

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use traceloom_core::{Arena, Limits, Result, Spill, spill_row};
 
+use crate::numbers::Numbers;
+
 /// The result of nesting a block.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Nested {
@@ -85,23 +87,17 @@ spill_row! {
     }
 }
 
-/// The nesting of every thread of a file. Threads follow one after the other, and a finished one takes no more memory
+/// The nesting of every thread of a file. Threads follow one after the other, and a finished one takes little more memory
 /// than its outermost blocks, because a file may have a million threads.
 #[derive(Debug)]
 pub struct Nestings {
     arena: Arena,
-    numbers: HashMap<u64, u32>,
-    /// The threads that are not current, by number.
-    parked: Vec<Parked>,
-    current: u32,
+    numbers: Numbers,
+    /// The threads that are not current: those with few outermost blocks, and the others by number.
+    few: Few,
+    many: HashMap<u32, Nesting>,
+    current: Option<u32>,
     nesting: Nesting,
-}
-
-/// The outermost blocks of a thread that may continue.
-#[derive(Debug)]
-enum Parked {
-    Few(Box<[Root]>),
-    Many(Box<Nesting>),
 }
 
 /// Max size of the blocks without a parent in memory: only the last ones are likely to get one.
@@ -118,24 +114,19 @@ impl Nestings {
     /// The same in memory that is shared with others.
     pub(crate) fn within(arena: Arena) -> Self {
         let nesting = Nesting::new(&arena);
-        Self { arena, numbers: HashMap::new(), parked: Vec::new(), current: u32::MAX, nesting }
+        let (numbers, few) = (Numbers::default(), Few::default());
+        Self { arena, numbers, few, many: HashMap::new(), current: None, nesting }
     }
 
     /// The following blocks belong to this thread, which may have occurred before; returns its number, from 0 on.
     pub fn thread(&mut self, id: u64) -> Result<u32> {
-        let next = self.parked.len() as u32;
-        let number = *self.numbers.entry(id).or_insert(next);
-        if number == next {
-            self.parked.push(Parked::Few(Box::default()));
-        }
         self.park()?;
-        if let Some(parked) = self.parked.get_mut(number as usize) {
-            match std::mem::replace(parked, Parked::Few(Box::default())) {
-                Parked::Few(roots) => roots.into_iter().try_for_each(|root| self.nesting.roots.push(root))?,
-                Parked::Many(nesting) => self.nesting = *nesting,
-            }
+        let number = self.numbers.of(id);
+        if let Some(nesting) = self.many.remove(&number) {
+            self.nesting = nesting;
         }
-        self.current = number;
+        self.few.take(number).iter().try_for_each(|root| self.nesting.roots.push(*root))?;
+        self.current = Some(number);
         Ok(number)
     }
 
@@ -159,15 +150,66 @@ impl Nestings {
 
     /// Parks the current thread.
     fn park(&mut self) -> Result<()> {
-        let Some(parked) = self.parked.get_mut(self.current as usize) else { return Ok(()) };
-        *parked = if self.nesting.roots.len() <= MAX_FEW {
-            let roots = self.nesting.roots.iter().collect::<Result<_>>()?;
-            while self.nesting.roots.pop()?.is_some() {}
-            Parked::Few(roots)
-        } else {
-            Parked::Many(Box::new(std::mem::replace(&mut self.nesting, Nesting::new(&self.arena))))
-        };
+        let Some(number) = self.current else { return Ok(()) };
+        if self.nesting.roots.len() > MAX_FEW {
+            self.many.insert(number, std::mem::replace(&mut self.nesting, Nesting::new(&self.arena)));
+            return Ok(());
+        }
+        self.few.put(number, self.nesting.roots.iter())?;
+        while self.nesting.roots.pop()?.is_some() {}
         Ok(())
+    }
+}
+
+/// The outermost blocks of threads that may continue, one thread after the other.
+#[derive(Debug, Default)]
+struct Few {
+    roots: Vec<Root>,
+    /// By thread: where its blocks start, and their number.
+    starts: Vec<usize>,
+    lens: Vec<u8>,
+    /// Number of blocks of threads that continued since, which remain until there are too many.
+    taken: usize,
+}
+
+impl Few {
+    /// Puts the blocks of a thread that has none here, up to [`MAX_FEW`].
+    fn put(&mut self, thread: u32, roots: impl Iterator<Item = Result<Root>>) -> Result<()> {
+        if self.taken > self.roots.len() / 2 {
+            self.tidy();
+        }
+        let (thread, start) = (thread as usize, self.roots.len());
+        for root in roots {
+            self.roots.push(root?);
+        }
+        if self.lens.len() <= thread {
+            self.lens.resize(thread + 1, 0);
+            self.starts.resize(thread + 1, 0);
+        }
+        if let (Some(at), Some(len)) = (self.starts.get_mut(thread), self.lens.get_mut(thread)) {
+            (*at, *len) = (start, (self.roots.len() - start) as u8);
+        }
+        Ok(())
+    }
+
+    /// The blocks of a thread, which are then no longer here.
+    fn take(&mut self, thread: u32) -> &[Root] {
+        let Some(len) = self.lens.get_mut(thread as usize) else { return &[] };
+        let (start, len) = (self.starts.get(thread as usize).copied().unwrap_or(0), usize::from(std::mem::take(len)));
+        self.taken += len;
+        self.roots.get(start..start + len).unwrap_or_default()
+    }
+
+    /// Drops the blocks that were taken.
+    #[cold]
+    fn tidy(&mut self) {
+        let mut kept = Vec::with_capacity(self.roots.len() - self.taken);
+        for (start, len) in self.starts.iter_mut().zip(&self.lens) {
+            let first = kept.len();
+            kept.extend_from_slice(self.roots.get(*start..*start + usize::from(*len)).unwrap_or_default());
+            *start = first;
+        }
+        (self.roots, self.taken) = (kept, 0);
     }
 }
 
@@ -230,5 +272,44 @@ impl RunNesting {
         let roots: Box<[Root]> = self.nesting.roots.iter().collect::<Result<_>>()?;
         while self.nesting.roots.pop()?.is_some() {}
         Ok((!roots.is_empty()).then_some(Knot::Roots(roots)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_continues_has_its_outermost_blocks() {
+        let mut nestings = Nestings::new(&Limits::default());
+        let rounds = 3 * (MAX_FEW + 8);
+        for round in 0..rounds {
+            for thread in 0..50 {
+                assert_eq!(nestings.thread(7 * thread).unwrap(), thread as u32);
+                assert_eq!(nestings.push(10 * round + 1, 10 * round + 2 + thread % 5).unwrap().children, 0);
+            }
+            let held = nestings.few.roots.len() - nestings.few.taken;
+            assert!(nestings.few.roots.len() <= 2 * held.max(50 * MAX_FEW as usize), "{round}");
+        }
+        for thread in 0..50 {
+            nestings.thread(7 * thread).unwrap();
+            let all = nestings.push(0, 10 * rounds).unwrap();
+            assert_eq!((u64::from(all.children), all.children_ns), (rounds, rounds * (1 + thread % 5)));
+        }
+    }
+
+    #[test]
+    fn threads_of_one_block_take_little_memory() {
+        let mut nestings = Nestings::new(&Limits::default());
+        let threads = 16_000;
+        for id in 0..threads {
+            nestings.thread(id).unwrap();
+            nestings.push(id, id + 1).unwrap();
+        }
+        let Few { roots, starts, lens, taken } = &nestings.few;
+        let blocks = roots.capacity() * size_of::<Root>() + starts.capacity() * size_of::<usize>() + lens.capacity();
+        let held = blocks + nestings.numbers.held_bytes();
+        assert!(held as u64 <= 56 * threads, "{held} bytes");
+        assert!(nestings.many.is_empty() && *taken == 0);
     }
 }
