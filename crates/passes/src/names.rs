@@ -20,6 +20,15 @@ impl Interner {
         self.strings.intern(name).index() as u32
     }
 
+    /// The number of a name; a new name is added only if there are fewer than `max`, and otherwise has [`NO_NUMBER`].
+    #[inline]
+    pub fn number_within(&mut self, name: &str, max: usize) -> u32 {
+        if self.len() < max {
+            return self.number(name);
+        }
+        self.strings.find(name).map_or(NO_NUMBER, |symbol| symbol.index() as u32)
+    }
+
     /// The name with this number; `None` for [`NO_NUMBER`].
     #[inline]
     pub fn get(&self, number: u32) -> Option<&str> {
@@ -138,10 +147,15 @@ pub struct Translation(PerEntry<u32>);
 impl Translation {
     /// The number of each key of a dictionary; names are looked up once for all batches that share it.
     pub fn of(&mut self, values: Option<&StringArray>, names: &mut Interner) -> &[u32] {
+        self.within(values, names, usize::MAX)
+    }
+
+    /// The same, with [`NO_NUMBER`] for new names if there are `max` already.
+    pub fn within(&mut self, values: Option<&StringArray>, names: &mut Interner, max: usize) -> &[u32] {
         let Self(numbers) = self;
         if numbers.turn_to(values, NO_NUMBER) {
             for key in 0..numbers.entries.len() {
-                numbers.entries[key] = names.number(numbers.text(key));
+                numbers.entries[key] = names.number_within(numbers.text(key), max);
             }
         }
         &numbers.entries
@@ -358,6 +372,14 @@ mod tests {
         let fates = words.of(Some(&texts(&["live", "lost", "freed"])), Fate::of);
         assert_eq!(fates, [Some(Fate::Live), None, Some(Fate::Freed)]);
         assert_eq!(words.of(Some(&texts(&["reused"])), Fate::of), [Some(Fate::Reused)]);
+    }
+
+    #[test]
+    fn beyond_the_limit_only_known_names_have_numbers() {
+        let (mut names, mut column) = (Interner::default(), Translation::default());
+        assert_eq!(column.within(Some(&texts(&["a", "b", "c"])), &mut names, 2), [0, 1, NO_NUMBER]);
+        assert_eq!(column.within(Some(&texts(&["c", "b"])), &mut names, 2), [NO_NUMBER, 1]);
+        assert_eq!((column.of(Some(&texts(&["c"])), &mut names), names.len()), (&[2][..], 3));
     }
 
     #[test]

@@ -105,8 +105,6 @@ pub fn coarse_middle(value: u64) -> u64 {
 pub struct Samples {
     scale: Scale,
     kept: Kept,
-    /// Sums of the samples that are not kept individually.
-    dropped: Sums,
 }
 
 /// Count, sum, minimum and maximum of samples; only for whole numbers.
@@ -143,13 +141,23 @@ impl Sums {
     }
 }
 
+/// What is rare is boxed: there may be a million groups with few samples.
 #[derive(Debug)]
 enum Kept {
     /// Too many groups with too many samples: there are no quantiles.
-    Lost,
+    Lost(Box<Sums>),
     Narrow(Vec<u32>),
-    Sketch(HashMap<u32, u64>),
+    Sketch(Box<Sketch>),
     Wide(Vec<u64>),
+}
+
+const _: () = assert!(size_of::<Samples>() <= 40);
+
+/// Samples that are not kept individually.
+#[derive(Debug)]
+struct Sketch {
+    counts: HashMap<u32, u64>,
+    sums: Sums,
 }
 
 impl Default for Kept {
@@ -165,7 +173,7 @@ const FIRST_ROOM: usize = 4;
 impl Samples {
     /// No samples yet; for floats encoded with [`float_key`].
     pub fn of_floats() -> Self {
-        Self { scale: Scale::Float, kept: Kept::Wide(Vec::new()), dropped: Sums::default() }
+        Self { scale: Scale::Float, kept: Kept::Wide(Vec::new()) }
     }
 
     /// Adds a sample.
@@ -184,7 +192,7 @@ impl Samples {
     fn push_slowly(&mut self, key: u64, budget: &mut Budget) {
         let scale = self.scale;
         match &mut self.kept {
-            Kept::Lost => self.dropped.add(key),
+            Kept::Lost(sums) => sums.add(key),
             Kept::Narrow(samples) => match u32::try_from(key) {
                 Ok(narrow) if make_room(samples, budget) => samples.push(narrow),
                 Ok(_) => self.sketch(key, budget),
@@ -197,15 +205,15 @@ impl Samples {
                     self.sketch(key, budget);
                 }
             }
-            Kept::Sketch(counts) => {
-                self.dropped.add(key);
-                if let Some(count) = counts.get_mut(&scale.bucket(key)) {
+            Kept::Sketch(sketch) => {
+                sketch.sums.add(key);
+                if let Some(count) = sketch.counts.get_mut(&scale.bucket(key)) {
                     *count += 1;
                 } else if let Some(left) = budget.sketches.checked_sub(SKETCH_ENTRY) {
                     budget.sketches = left;
-                    counts.insert(scale.bucket(key), 1);
+                    sketch.counts.insert(scale.bucket(key), 1);
                 } else {
-                    self.kept = Kept::Lost;
+                    self.kept = Kept::Lost(Box::new(sketch.sums));
                 }
             }
         }
@@ -233,9 +241,9 @@ impl Samples {
         let mut counts: HashMap<u32, u64> = HashMap::new();
         let mut count = |key: u64| *counts.entry(scale.bucket(key)).or_default() += 1;
         count(key);
-        self.dropped = self.sums();
-        self.dropped.add(key);
-        match std::mem::replace(&mut self.kept, Kept::Lost) {
+        let mut sums = self.sums();
+        sums.add(key);
+        match &self.kept {
             Kept::Narrow(samples) => {
                 samples.iter().for_each(|sample| count(u64::from(*sample)));
                 budget.samples += samples.capacity() * size_of::<u32>();
@@ -244,18 +252,21 @@ impl Samples {
                 samples.iter().for_each(|sample| count(*sample));
                 budget.samples += samples.capacity() * size_of::<u64>();
             }
-            Kept::Lost | Kept::Sketch(_) => return,
+            Kept::Lost(_) | Kept::Sketch(_) => return,
         }
-        if let Some(left) = budget.sketches.checked_sub(counts.len() * SKETCH_ENTRY) {
-            budget.sketches = left;
-            self.kept = Kept::Sketch(counts);
-        }
+        self.kept = match budget.sketches.checked_sub(counts.len() * SKETCH_ENTRY) {
+            Some(left) => {
+                budget.sketches = left;
+                Kept::Sketch(Box::new(Sketch { counts, sums }))
+            }
+            None => Kept::Lost(Box::new(sums)),
+        };
     }
 
     /// Whether there are no samples.
     pub fn is_empty(&self) -> bool {
         match &self.kept {
-            Kept::Lost | Kept::Sketch(_) => self.dropped.count == 0,
+            Kept::Lost(_) | Kept::Sketch(_) => false,
             Kept::Narrow(samples) => samples.is_empty(),
             Kept::Wide(samples) => samples.is_empty(),
         }
@@ -264,7 +275,8 @@ impl Samples {
     /// The sums of all samples; exact even if the samples are not kept.
     pub fn sums(&self) -> Sums {
         match &self.kept {
-            Kept::Lost | Kept::Sketch(_) => self.dropped,
+            Kept::Lost(sums) => **sums,
+            Kept::Sketch(sketch) => sketch.sums,
             Kept::Narrow(samples) => Sums::of(samples),
             Kept::Wide(samples) => Sums::of(samples),
         }
@@ -286,10 +298,10 @@ impl Samples {
     /// Sums and quantiles from one pass over the samples.
     pub fn summary<const N: usize>(&self, shares: [f64; N]) -> (Sums, Option<[f64; N]>) {
         match &self.kept {
-            Kept::Lost => (self.dropped, None),
+            Kept::Lost(sums) => (**sums, None),
             Kept::Narrow(samples) => select(samples, self.scale, shares),
             Kept::Wide(samples) => select(samples, self.scale, shares),
-            Kept::Sketch(counts) => (self.dropped, Some(from_counts(counts, self.scale, shares))),
+            Kept::Sketch(sketch) => (sketch.sums, Some(from_counts(&sketch.counts, self.scale, shares))),
         }
     }
 
@@ -297,10 +309,12 @@ impl Samples {
     pub fn for_each(&self, mut each: impl FnMut(f64, u64)) {
         let scale = self.scale;
         match &self.kept {
-            Kept::Lost => {}
+            Kept::Lost(_) => {}
             Kept::Narrow(samples) => samples.iter().for_each(|sample| each(scale.value(u64::from(*sample)), 1)),
             Kept::Wide(samples) => samples.iter().for_each(|sample| each(scale.value(*sample), 1)),
-            Kept::Sketch(counts) => counts.iter().for_each(|(bucket, count)| each(scale.middle(*bucket), *count)),
+            Kept::Sketch(sketch) => {
+                sketch.counts.iter().for_each(|(bucket, count)| each(scale.middle(*bucket), *count));
+            }
         }
     }
 }

@@ -47,6 +47,14 @@ impl Strings {
         }
     }
 
+    /// The symbol of a text that was interned before.
+    pub fn find(&self, text: &str) -> Option<Symbol> {
+        let Self { texts, ends, symbols, hasher } = self;
+        let hash = (hasher.hash_one(text) >> 32) as u32;
+        let is_it = |(known, symbol): &(u32, u32)| *known == hash && text_of(texts, ends, *symbol) == Some(text);
+        symbols.find(doubled(hash), is_it).map(|(_, symbol)| Symbol(*symbol))
+    }
+
     /// The text of a symbol.
     #[inline]
     pub fn get(&self, symbol: Symbol) -> &str {

@@ -109,7 +109,7 @@ impl Default for Spans {
 
 impl Spans {
     pub(in crate::advise) fn add(&mut self, view: &SpanRows<'_>, names: &mut Interner, threads: &mut Threads) {
-        let numbers = self.column.of(view.name.values(), names).to_vec();
+        let numbers = self.column.within(view.name.values(), names, MAX_NAMES).to_vec();
         let categories = self.categories.of(view.category.values(), SpanCategory::of).to_vec();
         let known = self.names.len() as u32;
         self.names.extend((known..names.len().min(MAX_NAMES) as u32).map(|number| NameUse::new(names.get(number))));
