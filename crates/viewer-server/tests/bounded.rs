@@ -10,13 +10,13 @@ use std::{
 };
 
 use peak_alloc::PeakAlloc;
-use traceloom_testkit::made::{write_threads, write_values};
+use traceloom_testkit::made::{write_bare_threads, write_named_blocks, write_threads, write_values};
 use traceloom_viewer_server::{Options, start};
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// Number of threads or values; each would take kilobytes as a separate track.
+/// Number of threads, names or values; each would take kilobytes as a separate track.
 const MANY: u32 = 400_000;
 
 /// Max memory for serving a file.
@@ -25,11 +25,11 @@ fn allowed_bytes(path: &Path) -> usize {
     (64 << 20) + 6 * file
 }
 
-/// The state of the server.
-fn state(address: &str, token: &str) -> String {
+/// An answer of the server.
+fn ask(path: &str, address: &str, token: &str) -> String {
     let mut client = TcpStream::connect(address).expect("the server listens");
     let request = format!(
-        "GET /api/state HTTP/1.1\r\nhost: {address}\r\nx-traceloom-token: {token}\r\nconnection: close\r\n\r\n"
+        "GET /api/{path} HTTP/1.1\r\nhost: {address}\r\nx-traceloom-token: {token}\r\nconnection: close\r\n\r\n"
     );
     client.write_all(request.as_bytes()).expect("it reads");
     let mut answer = String::new();
@@ -38,26 +38,34 @@ fn state(address: &str, token: &str) -> String {
     answer
 }
 
-/// Peak memory until a file is loaded and shown.
+/// Peak memory until a file is loaded and its first panel is shown.
 fn peak_bytes(path: &Path) -> usize {
     MEMORY.reset_peak_usage();
     let before = MEMORY.current_usage();
     let viewer = start(Options { paths: vec![path.to_owned()], ..Options::default() }).expect("a port is free");
     let rest = viewer.url().strip_prefix("http://").expect("an address");
     let (address, token) = rest.split_once("/?token=").expect("a token");
-    while !state(address, token).contains(r#""state":"ready""#) {
+    while !ask("state", address, token).contains(r#""state":"ready""#) {
         thread::sleep(Duration::from_millis(20));
     }
+    let overview = ask("overview", address, token);
+    assert!(overview.contains(r#""badge":"fine""#), "{overview}");
     MEMORY.peak_usage() - before
 }
 
 #[test]
-fn memory_follows_the_file_and_not_its_threads_or_series() {
+fn memory_follows_the_file_and_not_its_threads_names_or_series() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("many.prof");
-    for write in [|path: &Path| write_threads(path, MANY, 1), |path: &Path| write_values(path, MANY)] {
+    let shapes: [(&str, fn(&Path)); 4] = [
+        ("threads", |path| write_threads(path, MANY, 1)),
+        ("threads of one block", |path| write_bare_threads(path, MANY)),
+        ("threads of one block with its own name", |path| write_named_blocks(path, MANY)),
+        ("values", |path| write_values(path, MANY)),
+    ];
+    for (name, write) in shapes {
         write(&path);
         let (peak, allowed) = (peak_bytes(&path), allowed_bytes(&path));
-        assert!(peak <= allowed, "{peak} bytes, {allowed} allowed");
+        assert!(peak <= allowed, "{name}: {peak} bytes, {allowed} allowed");
     }
 }

@@ -13,6 +13,10 @@ pub struct Options {
     pub names: Vec<String>,
     /// Sort key of the rows, largest first.
     pub sort: Sort,
+    /// Max number of rows of spans.
+    pub rows: usize,
+    /// No rows of frames and ranges, which overlap other spans, nor of spans that were never closed.
+    pub parts_only: bool,
     /// A name whose durations are shown as a histogram.
     pub histogram: Option<String>,
     /// Number of first rows that get a small histogram of their durations.
@@ -32,6 +36,8 @@ impl Default for Options {
             range: TimeRange::ALL,
             names: Vec::new(),
             sort: Sort::SelfTime,
+            rows: usize::MAX,
+            parts_only: false,
             histogram: None,
             histograms: 0,
             relation: None,

@@ -6,8 +6,12 @@ use super::histogram::Histogram;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Report {
-    /// Spans, one row per group.
+    /// Spans, one row per group, up to [`Options::rows`](super::Options::rows).
     pub spans: Vec<SpanRow>,
+    /// Number of rows of spans without that limit.
+    pub all_spans: usize,
+    /// Number of spans that were never closed.
+    pub unclosed: u64,
     /// Functions with the totals of the profiler, if a trace has sums instead of spans.
     pub calls: Vec<CallRow>,
     /// Points in time, by name.

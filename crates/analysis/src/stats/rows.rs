@@ -43,15 +43,22 @@ pub(super) fn report(stats: Stats) -> Report {
     let is_part = |key: &Key| !super::is_overlay(names.get(key.category));
     let self_ns =
         groups.iter().filter(|(key, _)| is_part(key)).map(|(_, group)| group.self_ns).fold(0, u64::saturating_add);
-    let mut spans: Vec<(SpanRow, &Group)> = groups.iter().map(|(key, group)| (namer.row(key, group), group)).collect();
-    for ((row, _), (key, _)) in spans.iter_mut().zip(&groups) {
+    let unclosed = groups.iter().map(|(_, group)| group.unclosed).sum();
+    let is_wanted = |(key, group): &&(Key, Group)| !options.parts_only || is_part(key) && !group.samples.is_empty();
+    let mut sorted: Vec<(u64, &(Key, Group))> =
+        groups.iter().filter(is_wanted).map(|entry| (weight(&entry.1, options.sort), entry)).collect();
+    // Rows are large, so they are made in order, and only those that are wanted.
+    sorted
+        .sort_by(|(one, (key, _)), (other, (other_key, _))| other.cmp(one).then_with(|| namer.compare(key, other_key)));
+    let row = |(number, (_, (key, group))): (usize, &(u64, &(Key, Group)))| {
+        let mut row = namer.row(key, group);
         row.share = is_part(key).then(|| part(row.self_ns, self_ns));
-    }
-    sort(&mut spans, options.sort);
-    for (row, group) in spans.iter_mut().take(options.histograms).filter(|(row, _)| row.calls > 0) {
-        row.histogram = Some(Histogram::of(&group.samples, row.min_ns, row.max_ns, Histogram::SMALL_BINS));
-    }
-    let spans = spans.into_iter().map(|(row, _)| row).collect();
+        row.histogram = (number < options.histograms && row.calls > 0)
+            .then(|| Histogram::of(&group.samples, row.min_ns, row.max_ns, Histogram::SMALL_BINS));
+        row
+    };
+    let spans = sorted.iter().enumerate().take(options.rows).map(row).collect();
+    let all_spans = sorted.len();
     let mut calls: Vec<CallRow> = namer.calls(&calls);
     calls.sort_by(|one, other| other.self_ns.cmp(&one.self_ns).then_with(|| one.name.cmp(&other.name)));
     let events = events.into_iter().filter(|(_, count)| *count > 0);
@@ -68,6 +75,8 @@ pub(super) fn report(stats: Stats) -> Report {
     });
     Report {
         spans,
+        all_spans,
+        unclosed,
         calls,
         events,
         values: values.finish(&names),
@@ -93,16 +102,37 @@ struct Namer<'a> {
 }
 
 impl Namer<'_> {
+    /// The order of rows with equal figures: by name, so that it does not depend on the file.
+    fn compare(&self, one: &Key, other: &Key) -> Ordering {
+        let thread = |key: &Key| self.thread(key.thread).map(Thread::label);
+        let texts = |key: &Key| [key.file, key.parent, key.category].map(|number| self.names.get(number));
+        let place = |key: &Key| (self.thread(key.thread).and_then(|thread| thread.tid), line(key), self.frame(key));
+        self.name(one)
+            .cmp(self.name(other))
+            .then_with(|| thread(one).cmp(&thread(other)))
+            .then_with(|| texts(one).cmp(&texts(other)))
+            .then_with(|| place(one).cmp(&place(other)))
+    }
+
+    fn name(&self, key: &Key) -> &str {
+        if *key == OTHER { "(other)" } else { self.names.get(key.name).unwrap_or_default() }
+    }
+
+    /// The number of the frame, if it is known.
+    fn frame(&self, key: &Key) -> Option<u32> {
+        self.frames.get(key.frame as usize).map(|_| key.frame)
+    }
+
     fn row(&self, key: &Key, group: &Group) -> SpanRow {
         let text = |number| self.names.get(number).map(str::to_owned);
         let thread = self.thread(key.thread);
         let (sums, quantiles) = group.samples.summary([0.5, 0.95, 0.99]);
         SpanRow {
-            name: if *key == OTHER { "(other)".to_owned() } else { text(key.name).unwrap_or_default() },
+            name: self.name(key).to_owned(),
             thread: thread.map(Thread::label),
             tid: thread.and_then(|thread| thread.tid),
             file: text(key.file),
-            line: (key.line != NO_NUMBER).then_some(key.line),
+            line: line(key),
             category: text(key.category),
             parent: text(key.parent),
             frame: self.frames.get(key.frame as usize).map(|frame| FrameOf {
@@ -156,6 +186,10 @@ impl Namer<'_> {
     }
 }
 
+fn line(key: &Key) -> Option<u32> {
+    (key.line != NO_NUMBER).then_some(key.line)
+}
+
 fn thread_row(thread: &Thread) -> ThreadRow {
     ThreadRow {
         name: thread.label(),
@@ -173,28 +207,19 @@ fn part(of: u64, all: u64) -> f64 {
     if all == 0 { 0.0 } else { of as f64 / all as f64 }
 }
 
-/// Largest first; equal rows are sorted by name, so that the order does not depend on the file.
-fn sort(rows: &mut [(SpanRow, &Group)], by: Sort) {
-    let known = |value: Option<f64>| value.unwrap_or(-1.0);
-    let larger = |one: &SpanRow, other: &SpanRow| -> Ordering {
-        match by {
-            Sort::Calls => other.calls.cmp(&one.calls),
-            Sort::Max => other.max_ns.cmp(&one.max_ns),
-            Sort::Mean => other.mean_ns.total_cmp(&one.mean_ns),
-            Sort::Name => Ordering::Equal,
-            Sort::P50 => known(other.p50_ns).total_cmp(&known(one.p50_ns)),
-            Sort::P95 => known(other.p95_ns).total_cmp(&known(one.p95_ns)),
-            Sort::P99 => known(other.p99_ns).total_cmp(&known(one.p99_ns)),
-            Sort::SelfTime => other.self_ns.cmp(&one.self_ns),
-            Sort::Total => other.total_ns.cmp(&one.total_ns),
-        }
-    };
-    let place = |row: &SpanRow| (row.tid, row.line, row.frame.as_ref().map(|frame| frame.number));
-    rows.sort_by(|(one, _), (other, _)| {
-        let texts = |row: &SpanRow| [&row.thread, &row.file, &row.parent, &row.category].map(Clone::clone);
-        larger(one, other)
-            .then_with(|| one.name.cmp(&other.name))
-            .then_with(|| texts(one).cmp(&texts(other)))
-            .then_with(|| place(one).cmp(&place(other)))
-    });
+/// The figure that a group is sorted by; larger ones come first.
+fn weight(group: &Group, by: Sort) -> u64 {
+    // Of numbers that are not negative, larger ones have larger bits.
+    let quantile = |at| group.samples.summary([at]).1.map_or(0, |[value]: [f64; 1]| value.max(0.0).to_bits() + 1);
+    match by {
+        Sort::Calls => group.sums().count,
+        Sort::Max => group.sums().max,
+        Sort::Mean => mean(group.sums().total, group.sums().count).to_bits(),
+        Sort::Name => 0,
+        Sort::P50 => quantile(0.5),
+        Sort::P95 => quantile(0.95),
+        Sort::P99 => quantile(0.99),
+        Sort::SelfTime => group.self_ns,
+        Sort::Total => group.sums().total,
+    }
 }

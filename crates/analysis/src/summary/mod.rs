@@ -50,7 +50,8 @@ pub struct Summarizer {
 
 impl Default for Summarizer {
     fn default() -> Self {
-        let mut stats = Stats::new(stats::Options { histograms: ROWS * 2, ..stats::Options::default() });
+        let options = stats::Options { rows: ROWS, parts_only: true, histograms: ROWS, ..stats::Options::default() };
+        let mut stats = Stats::new(options);
         stats.begin();
         Self {
             facts: Facts::default(),
@@ -136,11 +137,9 @@ fn verdict(health: &Health, advice: &[Advice]) -> String {
     format!("{file}{program}{more}.")
 }
 
-/// The names with the most self time, the number of all names, and their self time, without frames and ranges, which
-/// overlap the other spans.
+/// The names with the most self time, the number of all names, and their self time.
 fn names(stats: &stats::Report) -> (Vec<NameRow>, usize, u64) {
-    let spans: Vec<_> = stats.spans.iter().filter(|row| row.share.is_some() && row.calls > 0).collect();
-    if spans.is_empty() {
+    if stats.spans.is_empty() {
         let all_ns = stats.calls.iter().fold(0_u64, |all, row| all.saturating_add(row.self_ns));
         let rows = stats.calls.iter().take(ROWS).map(|row| NameRow {
             name: row.name.clone(),
@@ -153,7 +152,7 @@ fn names(stats: &stats::Report) -> (Vec<NameRow>, usize, u64) {
         });
         return (rows.collect(), stats.calls.len(), all_ns);
     }
-    let rows = spans.iter().take(ROWS).map(|row| NameRow {
+    let rows = stats.spans.iter().map(|row| NameRow {
         name: row.name.clone(),
         calls: row.calls,
         total_ns: row.total_ns,
@@ -162,7 +161,7 @@ fn names(stats: &stats::Report) -> (Vec<NameRow>, usize, u64) {
         mean_ns: row.mean_ns,
         durations: durations(row),
     });
-    (rows.collect(), spans.len(), stats.self_ns)
+    (rows.collect(), stats.all_spans, stats.self_ns)
 }
 
 fn durations(row: &stats::SpanRow) -> Option<NameDurations> {

@@ -16,6 +16,16 @@ pub fn write_threads(path: &Path, threads: u32, jobs: u32) {
     write(path, JOB * (u64::from(jobs) + 2), &|emit| generate_threads(threads, jobs, emit));
 }
 
+/// Writes a capture of threads without names, with one block each: the fewest bytes per thread.
+pub fn write_bare_threads(path: &Path, threads: u32) {
+    write(path, 3 * JOB, &|emit| generate_bare_threads(threads, false, emit));
+}
+
+/// The same, and each block has a name that no other has.
+pub fn write_named_blocks(path: &Path, threads: u32) {
+    write(path, 3 * JOB, &|emit| generate_bare_threads(threads, true, emit));
+}
+
 /// Writes a capture of one thread with `values` values, each with a different id.
 pub fn write_values(path: &Path, values: u32) {
     write(path, JOB * (u64::from(values) + 2), &|emit| generate_values(values, emit));
@@ -64,6 +74,18 @@ fn generate_values(values: u32, emit: Emit<'_>) -> Result<()> {
         let data = number.to_le_bytes();
         let value = Value::new(0, JOB * (u64::from(number) + 1), DataType::UINT32, &data);
         emit(&Record::Value(Value { value_id: 1 + u64::from(number), ..value }))?;
+    }
+    emit(&Record::Mark(EASY_PROFILER_SIGNATURE))
+}
+
+fn generate_bare_threads(threads: u32, has_names: bool, emit: Emit<'_>) -> Result<()> {
+    emit(&descriptor(0, "Job", BlockType::BLOCK))?;
+    for thread in 0..threads {
+        emit(&Record::Thread(Thread { id: 1_000 + u64::from(thread), name: Name::new(b""), switches: 0 }))?;
+        emit(&Record::Blocks(1))?;
+        let name = if has_names { format!("job {thread:07}") } else { String::new() };
+        let block = Block::new(0, JOB, JOB + 1_000);
+        emit(&Record::Block(Block { name: Name::new(name.as_bytes()), ..block }))?;
     }
     emit(&Record::Mark(EASY_PROFILER_SIGNATURE))
 }

@@ -158,7 +158,7 @@ fn stats(app: App, known: Arc<KeptReports>, asked: RangeQuery, query: StatsQuery
 }
 
 fn report(scopes: &[TraceScope], by: Grouping, over: &work::Over) -> Answer<Report> {
-    let mut stats = analysis::Stats::new(Options { by: by.by(), ..Options::default() });
+    let mut stats = analysis::Stats::new(Options { by: by.by(), rows: MAX_ROWS, ..Options::default() });
     for scope in scopes {
         stats.begin_within(&scope.filter);
         scope.pour(&mut stats, over)?;
@@ -172,8 +172,8 @@ fn shown(report: &Report, scopes: &[TraceScope], is_loading: bool) -> Stats {
         loading: is_loading,
         self_ns: report.self_ns,
         merged: report.merged,
-        unclosed: report.spans.iter().map(|row| row.unclosed).sum(),
-        spans: listed(&report.spans, span),
+        unclosed: report.unclosed,
+        spans: Listed { all: report.all_spans, ..listed(&report.spans, span) },
         functions: listed(&report.calls, function),
         values: listed(&report.values, value),
         events: listed(&report.events, event),
