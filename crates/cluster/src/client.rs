@@ -44,7 +44,7 @@ fn left_out() -> MutexGuard<'static, Outcome> {
     WORST.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Reports an input that cannot be opened, and goes on with the others; returns any other error.
+/// Reports an input that cannot be opened, and continues with the others; returns any other error.
 fn leave_out(error: Error) -> Result<()> {
     let outcome = match (error.is_about_access(), error.is_about_file()) {
         (true, _) => Outcome::InputMissing,

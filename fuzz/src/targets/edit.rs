@@ -1,6 +1,6 @@
 //! Editing: for any input, the output can be read, and a repaired file is valid.
 
-use traceloom_core::{Codec, Sibling, Error, ErrorKind, Mode, Options, Result, Slice, Source, TimeRange};
+use traceloom_core::{Codec, Error, ErrorKind, Mode, Options, Result, Sibling, Slice, Source, TimeRange};
 use traceloom_open::by_id;
 
 use super::walk::walk;

@@ -325,7 +325,7 @@ fn bytes_missing_in_the_descriptors_cost_one_descriptor() {
     assert!(edited.findings.counts().contains_key("easyprofiler.resynced"), "{:?}", edited.findings.counts());
 }
 
-/// A lost byte is also noticed if the zeros after the descriptors can be taken for a thread.
+/// A lost byte is also noticed if the zeros after the descriptors can be read as a thread.
 #[test]
 fn a_byte_missing_in_a_small_file_costs_one_descriptor() {
     let name = "document/real_210.prof";

@@ -29,7 +29,7 @@ struct Plain {
     invoke: fn(&[ColumnarValue], usize) -> Result<ColumnarValue>,
 }
 
-/// A name stands for one function.
+/// A name means one function.
 impl PartialEq for Plain {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
