@@ -38,6 +38,9 @@ fn ask(path: &str, address: &str, token: &str) -> String {
     answer
 }
 
+/// Writes a trace of one shape.
+type WriteShape = fn(&Path);
+
 /// Peak memory until a file is loaded and its first panel is shown.
 fn peak_bytes(path: &Path) -> usize {
     MEMORY.reset_peak_usage();
@@ -57,7 +60,7 @@ fn peak_bytes(path: &Path) -> usize {
 fn memory_follows_the_file_and_not_its_threads_names_or_series() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("many.prof");
-    let shapes: [(&str, fn(&Path)); 4] = [
+    let shapes: [(&str, WriteShape); 4] = [
         ("threads", |path| write_threads(path, MANY, 1)),
         ("threads of one block", |path| write_bare_threads(path, MANY)),
         ("threads of one block with its own name", |path| write_named_blocks(path, MANY)),
