@@ -208,7 +208,8 @@ fn long_profile(lines: u32) -> Vec<u8> {
 
 #[test]
 fn a_stop_ends_the_walk_and_the_header_needs_none() {
-    let counted = Counted::new(long_profile(200_000));
+    // Up to seven batches may be read before the reader notices the stop: a quarter of the file is more than that.
+    let counted = Counted::new(long_profile(400_000));
     let length = counted.source().len().expect("bytes have a length");
     let path = Path::new("long.nytprof");
     let trace = Trace::new(path, counted.source(), Some("nytprof"), &Options::default()).expect("a profile");
