@@ -18,7 +18,7 @@ use traceloom_testkit::planted::{Block, Scene};
 
 type Run = fn(&Trace) -> Result<()>;
 
-/// Verbs on a file with spans, whose tree is a walk of its own.
+/// Verbs on a file with spans, whose tree takes one more walk.
 static ON_SPANS: &[(&str, u64, Run)] = &[
     ("stats", 1, |trace| statistics(trace, vec![])),
     ("stats by parent", 3, |trace| statistics(trace, vec![By::Parent])),

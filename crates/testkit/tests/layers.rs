@@ -113,8 +113,8 @@ fn a_module_with_a_folder_is_the_mod_rs_of_the_folder() {
     let crates = ["crates", "crates/formats"].map(|folder| fs::read_dir(root().join(folder)).expect("the crates"));
     let folders = crates.into_iter().flatten().map(|entry| entry.expect("an entry").path().join("src"));
     let modules = folders.filter(|folder| folder.is_dir()).flat_map(|folder| sources(&folder));
-    let beside: Vec<_> = modules.filter(|path| path.with_extension("").is_dir()).collect();
-    assert!(beside.is_empty(), "{beside:?}");
+    let odd: Vec<_> = modules.filter(|path| path.with_extension("").is_dir()).collect();
+    assert!(odd.is_empty(), "{odd:?}");
 }
 
 fn ids() -> Vec<&'static str> {
