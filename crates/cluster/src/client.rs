@@ -106,7 +106,7 @@ fn answer(session: &Session, sql: &str, arguments: &args::Query, out: &mut dyn W
         }
     }
     let reason = last.unwrap_or(Loss::Executor);
-    Err(io::Error::other(format!("{cluster}: the query was lost {MAX_ATTEMPTS} times, at last because {reason}"))
+    Err(io::Error::other(format!("{cluster}: the query failed {MAX_ATTEMPTS} times; the last reason: {reason}"))
         .into())
 }
 

@@ -66,7 +66,7 @@ fn four_gigabytes_in_a_frame_are_refused() {
 fn half_a_message_is_the_end() {
     let (sentence, _) = watch(send(&[&MAGIC[..5]]));
     assert!(sentence.starts_with("cannot connect to PROGRAM: "), "{sentence}");
-    let gone = |received| ("the program is gone".to_owned(), received);
+    let gone = |received| ("the program closed the connection".to_owned(), received);
     assert_eq!(watch(send(&[&accept("x"), &data_head(1000), &[7; 10]])), gone(10));
     assert_eq!(watch(send(&[&accept("x"), &data_head(MAX_FRAME_BYTES)[..3]])), gone(0));
     // A program that ends with a confirmation unread resets the connection.

@@ -61,7 +61,7 @@ impl Job {
 }
 
 fn over() -> io::Error {
-    io::Error::other("canceled, or it took too long")
+    io::Error::other("the call was canceled or took too long")
 }
 
 /// Held by the waiter; dropping it stops the work.

@@ -248,7 +248,7 @@ impl Recorder {
         {
             let mut running = lock(&hub.config);
             if running.is_some() {
-                return Err(Error::usage("a recorder is running already"));
+                return Err(Error::usage("a recorder is already running"));
             }
             *running = Some(Arc::new(config.clone()));
         }

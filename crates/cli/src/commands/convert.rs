@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &args::files::Convert) -> Result<Outcome> {
         && store::is_store(input)
     {
         if !arguments.shifts.offsets.is_empty() {
-            return Err(Error::usage("the traces of a store cannot be moved; leave out --offset"));
+            return Err(Error::usage("--offset does not work with a store"));
         }
         let tables = store::open(input)?;
         report_loss(&write_file(output, &paths, |out| conversion.write(&*tables, out))?);

@@ -83,7 +83,7 @@ impl Connection {
             Err((WouldBlock | TimedOut, _)) => Ok(false),
             // A process that ends before it has read every confirmation resets the connection.
             Ok(0) | Err((ConnectionReset | ConnectionAborted, _)) => {
-                Err(io::Error::new(UnexpectedEof, "the program is gone").into())
+                Err(io::Error::new(UnexpectedEof, "the program closed the connection").into())
             }
             Err((_, error)) => Err(error.into()),
         }

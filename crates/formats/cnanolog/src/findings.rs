@@ -23,7 +23,7 @@ traceloom_core::rules! { "cnanolog":
     BLOCK_FLAGS "block-flags" Error
         "the header has the flags {found}, but {truth}";
     BLOCK_HEAD "block-head" Error
-        "the head of a block of {bytes} bytes is damaged: {reason}; its contents are all there";
+        "the head of a block of {bytes} bytes is damaged: {reason}; its contents are complete";
     BLOCK_DAMAGED "block-damaged" Error Missing
         "a block of {bytes} bytes is damaged: {reason}; its contents {consequence}";
     BLOCK_LOST "block-lost" Error Missing
@@ -67,7 +67,7 @@ traceloom_core::rules! { "cnanolog":
     TOO_MANY_ARGUMENTS "too-many-arguments" Error Missing
         "site {id} has {found} arguments, but its type table has room for {most}";
     TYPES_RECOVERED "types-recovered" Warning
-        "the type table of site {id} cannot be right: {stored}; from its format and entries it is {recovered}";
+        "the type table of site {id} cannot be right: {stored}; its format and entries fit {recovered}";
     TYPES_UNUSABLE "types-unusable" Warning
         "the type table of site {id} cannot be right: {stored}; its arguments are shown as raw bytes";
     DUPLICATE_ID "duplicate-id" Warning
@@ -87,7 +87,7 @@ traceloom_core::rules! { "cnanolog":
     RESYNCHRONISED "resynchronised" Warning Missing
         "{bytes} bytes make no sense; entries continue after them";
     ARGUMENTS "arguments" Warning
-        "the {bytes} bytes of arguments do not fit the types of site {id}; they are shown as they are";
+        "the {bytes} bytes of arguments do not fit the types of site {id}; they are shown as raw bytes";
     SIGN_LOST "sign-lost" Warning
         "a 64-bit argument of site {id} may have lost its sign when it was packed; the positive number is shown";
     COUNT_MISMATCH "count-mismatch" Warning

@@ -73,7 +73,7 @@ impl Survey {
         match reader.dictionary() {
             Some(dictionary) => {
                 info.fact("sites", dictionary.len() as u64);
-                info.fact("argument_types", format!("{} a site", dictionary.slots()));
+                info.fact("argument_types", format!("{} per site", dictionary.slots()));
                 info.fact("levels", dictionary.numbering().as_str());
                 info.fact("custom_levels", dictionary.levels().count() as u64);
             }

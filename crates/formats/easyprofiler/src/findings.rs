@@ -16,7 +16,7 @@ traceloom_core::rules! { "easyprofiler":
     DOCUMENT_SIZE "document-size" Error
         "record sizes count their own 2-byte prefix, as in the document";
     SIZE_DISAGREES "size-disagrees" Error
-        "record sizes do not match their contents; strings are taken up to their NUL";
+        "record sizes do not match their contents; strings are read up to their NUL";
     HEADER_CUT "header-cut" Error Missing
         "the file ends inside the header: {found} of {expected} bytes; the rest counts as zero";
     EMPTY_PROFILE "empty-profile" Error Missing

@@ -6,7 +6,7 @@ traceloom_core::rules! { "memlyze":
     BAD_MAGIC "bad-magic" Error
         "the file starts with {found}, not with MTRC; the rest looks like a trace and is read";
     BIG_ENDIAN "big-endian" Error
-        "the header is big-endian; the document asks for little-endian";
+        "the header is big-endian; the document requires little-endian";
     HEADER_CUT "header-cut" Error Missing
         "the file ends inside the header, after {found} of 256 bytes; the rest counts as zero, and no events follow";
     UNSUPPORTED_VERSION "unsupported-version" Error Missing
@@ -14,7 +14,7 @@ traceloom_core::rules! { "memlyze":
     RESERVED_NONZERO "reserved-nonzero" Warning
         "reserved bytes of the header are not zero, the first is byte {offset}";
     METADATA_ABSENT "metadata-absent" Warning
-        "the metadata is missing: stacks and markers have numbers only";
+        "the metadata is missing: stacks and markers only have numbers";
     METADATA_INVALID "metadata-invalid" Error Missing
         "the metadata is not valid JSON: {reason}; everything before that is kept";
     METADATA_NOT_OBJECT "metadata-not-object" Error Missing
@@ -30,13 +30,13 @@ traceloom_core::rules! { "memlyze":
     METADATA_DUPLICATE "metadata-duplicate" Warning
         "{what} occurs twice in the metadata; the last one counts";
     METADATA_KEY "metadata-key" Note
-        "the metadata has the key {key}, which the document does not know";
+        "the metadata has the key {key}, which the document does not define";
     FRAME_FIELD "frame-field" Warning
         "frame {frame} of stack {stack} has no usable {field}";
     FRAME_MISSING "frame-missing" Error Missing
         "frame {frame} of stack {stack} refers to {what} {id}, which is not in the metadata";
     GROWTH_MODE "growth-mode" Note
-        "this is a trace of the upstream tracer: an ALLOC is the growth of one source line between two snapshots, a FREE its shrinking by an unstored size, so which memory was freed or leaked, from where and by which thread cannot be known; equal deltas of a snapshot count once";
+        "this is a trace of the Memlyze tracer: an ALLOC is the growth of one source line between two snapshots, a FREE its shrinking by an unstored size, so the file does not show which memory was freed or leaked, from where, and by which thread; equal deltas of a snapshot count once";
     GROWTH_STACK "growth-stack" Note
         "stack {id} and all others have numbers only: the tracer left the metadata empty";
     GROWTH_MARKER "growth-marker" Note

@@ -145,7 +145,7 @@ impl Survey {
     }
 
     fn document_facts(&self, info: &mut Info, metadata: &Metadata) {
-        info.fact("mode", "document: one event for one allocation or free");
+        info.fact("mode", "document: one event per allocation or free");
         info.fact("allocations", self.allocs.count);
         info.fact("frees", self.frees);
         info.fact("allocated_bytes", number(self.allocs.bytes));
@@ -162,7 +162,7 @@ impl Survey {
 
     fn live_facts(&self, info: &mut Info) {
         let Some(allocations) = &self.allocations else {
-            let reason = format!("not followed: more than {FOLLOWED} allocations live at once");
+            let reason = format!("unknown, because more than {FOLLOWED} allocations were live at once");
             return info.fact("live_at_end", reason);
         };
         let totals = allocations.totals();
@@ -180,12 +180,12 @@ impl Survey {
 
     /// Values that the upstream tracer leaves out must not look like zeros.
     fn growth_facts(&self, info: &mut Info) {
-        info.fact("mode", "growth: what source lines gained between snapshots, as the upstream tracer writes it");
-        let unknown = "what was freed or leaked, where and by which thread; the peak; names; which events were dropped";
+        info.fact("mode", "growth: bytes that source lines gained between snapshots, as the Memlyze tracer writes them");
+        let unknown = "frees, leaks, sites and threads of allocations; the peak; names; dropped events";
         info.fact("cannot_be_known", unknown);
         info.fact("growths", self.allocs.count);
         info.fact("grown_bytes", number(self.allocs.bytes));
-        info.fact("shrinkings", format!("{}, by an unknown size", self.frees));
+        info.fact("shrinkings", format!("{}, of unknown size", self.frees));
         info.fact("gc_runs", self.collections.count);
         info.fact("gc_objects", number(self.collected_objects));
         info.fact("markers", self.markers);

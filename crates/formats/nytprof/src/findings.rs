@@ -78,27 +78,27 @@ traceloom_core::rules! { "nytprof":
     FID_GAP "fid-gap" Error
         "file numbers have a gap at {fid}; Devel::NYTProf dies";
     EVAL_PARENT "eval-parent" Warning
-        "eval {fid} comes before its file {parent}; Devel::NYTProf forgets that they belong together";
+        "eval {fid} comes before its file {parent}; Devel::NYTProf does not link the two";
     EVAL_SELF "eval-self" Warning
-        "eval {fid} is its own file";
+        "eval {fid} names itself as the file that contains it";
     DISCOUNT_TWICE "discount-twice" Warning
         "two discounts before one statement; one is counted";
     DISCOUNT_UNUSED "discount-unused" Note
-        "a discount without a statement after it; it does not count";
+        "a discount is not followed by a statement; it is ignored";
     TICKS_NEGATIVE "ticks-negative" Warning
         "a statement took {ticks} ticks: the counter wrapped, it took about {seconds} seconds, or the clock went back";
     LINE_HUGE "line-huge" Warning
         "a {record} record is on line {line}; Devel::NYTProf makes an array of all lines and may run out of memory";
     TIMES_EXCEED "times-exceed" Warning
-        "the statements add up to {percent} percent of the time profiled; the clock may be at fault";
+        "the statements add up to {percent} % of the profiled time; the clock may have wrapped";
     SUB_REPEATED "sub-repeated" Warning
         "sub {name} is described again; the one with the lower file number counts";
     SUB_HOMELESS "sub-homeless" Note
         "subs that are called but not described: {count}; Devel::NYTProf puts them into file 1";
     SUB_NEGATIVE "sub-negative" Note
-        "calls to {name} took {seconds} seconds";
+        "calls to {name} took a negative time: {seconds} s";
     DEPTH_HUGE "depth-huge" Warning
-        "a sub returns from depth {depth}; nytprofcalls takes memory for every level";
+        "a sub returns from depth {depth}; nytprofcalls needs memory for every level";
     OVERHEAD_MISSING "overhead-missing" Warning
         "the attribute cumulative_overhead_ticks is missing; 0 is assumed";
 }

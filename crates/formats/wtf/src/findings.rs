@@ -22,7 +22,7 @@ traceloom_core::rules! { "wtf":
     CHUNK_UNALIGNED "chunk-unaligned" Error
         "a chunk has {length} bytes, which is not a multiple of 4, and another one follows";
     CHUNK_LOST "chunk-lost" Error Missing
-        "{bytes} bytes are not a chunk; the next one that makes sense follows them";
+        "{bytes} bytes that are not a chunk are skipped; reading continues at the next valid chunk";
     CHUNK_UNKNOWN "chunk-unknown" Warning
         "a chunk has the unknown type {type}; it is kept but not read";
     TRAILING "trailing" Error Missing
@@ -52,7 +52,7 @@ traceloom_core::rules! { "wtf":
     NO_HEADER "no-header" Warning
         "no file header comes before the first events: the timebase is unknown";
     SECOND_HEADER "second-header" Warning
-        "there is another file header; times after it count from its timebase, {shift} µs apart";
+        "there is another file header; later times count from its timebase, {shift} µs from the first";
     HEADER_JSON "header-json" Error Missing
         "the file header is not a JSON object: {what}";
     HEADER_TIMEBASE "header-timebase" Error Missing
@@ -60,11 +60,11 @@ traceloom_core::rules! { "wtf":
     HEADER_FLAGS "header-flags" Error
         "the flags of the file header are not a list";
     HEADER_CONTEXT "header-context" Error
-        "the context in the file header is not one of a script: {what}";
+        "the context in the file header is not that of a script: {what}";
     HEADER_METADATA "header-metadata" Error
         "the metadata in the file header is not an object";
     TIMEBASE_ODD "timebase-odd" Warning
-        "the timebase is not a number; it counts as one if it can be read as one, else as 0";
+        "the timebase is not a number; it is parsed as one if possible; otherwise it counts as 0";
     EVENT_UNDEFINED "event-undefined" Error Missing
         "an event has the undefined wire id {wire}; {bytes} bytes are skipped";
     EVENT_UNREADABLE "event-unreadable" Error Missing
@@ -84,7 +84,7 @@ traceloom_core::rules! { "wtf":
     DEFINE_NUMBER "define-number" Error
         "the definition of {name} has the argument {argument}; the WTF reader makes a variable of it, which cannot start with a digit";
     SAME_NAME "same-name" Warning
-        "{name} is defined again and differently; the WTF reader keeps the first definition and misreads the rest";
+        "{name} is defined again with another signature; the WTF reader keeps the first definition and misreads the rest";
     SAME_NAME_FATAL "same-name-fatal" Error
         "reading {name} by its first definition, the WTF reader fails at wire id {wire}";
     STRING_ORDINAL "string-ordinal" Warning
@@ -106,11 +106,11 @@ traceloom_core::rules! { "wtf":
     JSON_BASE64 "json-base64" Error Missing
         "the value of a {type} part is not base64";
     JSON_LENGTH "json-length" Error
-        "the byteLength of a part is {declared}, its value has {found} bytes";
+        "the byteLength of a part is {declared}, but its value has {found} bytes";
     JSON_EVENTS "json-events" Warning
         "events are stored here as JSON; the WTF reader ignores them";
     JSON_EVENTS_SYNTAX "json-events-syntax" Error Missing
-        "a part that should hold events as JSON holds no JSON";
+        "a part with events as JSON is not valid JSON";
     SCRIPT "script" Warning
         "the file is a version 2 event list; the current WTF reader opens it and shows nothing";
     SCRIPT_RELAXED "script-relaxed" Error
@@ -120,7 +120,7 @@ traceloom_core::rules! { "wtf":
     CALLS_HEADER "calls-header" Error Missing
         "the header of the calls file cannot be read: {what}";
     CALLS_FUNCTION "calls-function" Error Missing
-        "a call refers to function {function}, which no module holds";
+        "a call refers to function {function}, which no module contains";
     CALLS_TAIL "calls-tail" Warning Missing
         "{bytes} bytes at the end are too few for a call";
 }

@@ -389,7 +389,7 @@ fn schema(call: &Call<'_>) -> Result<Answer> {
         None => Table::ALL.to_vec(),
         Some(name) => {
             let known = Table::ALL.map(Table::name).join(", ");
-            vec![Table::by_name(name).ok_or_else(|| Error::usage(format!("no table {name}; there are {known}")))?]
+            vec![Table::by_name(name).ok_or_else(|| Error::usage(format!("no table {name}; the tables are {known}")))?]
         }
     };
     let column =

@@ -17,7 +17,7 @@ table! {
         level: Name,
         /// Number of statements executed.
         calls: Unsigned,
-        /// Total time, or the only time if there is just one.
+        /// Total time, or the only time that the profiler stores.
         incl_ns: Int,
         /// Self time.
         excl_ns: Maybe<Int>,

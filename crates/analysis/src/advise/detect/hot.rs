@@ -96,7 +96,7 @@ fn listed(hot: &[Hot], whole: f64, rule: Rule, case: &Case<'_>) -> Vec<Advice> {
     let listed = hot.iter().take(MAX_HOT).filter(|one| share(one) > case.options.hot).enumerate();
     let advice = listed.map(|(rank, one)| {
         let stands_out = rank == 0 && hot.len() >= 4 && share(one) >= DOMINANT && share(one) >= second * 3.0;
-        let callers = if one.callers > 1 { format!(" from {} places", one.callers) } else { String::new() };
+        let callers = if one.callers > 1 { format!(" from {} call sites", one.callers) } else { String::new() };
         let mean = one.self_ns as f64 / one.calls.max(1) as f64;
         Advice {
             rule,

@@ -117,7 +117,7 @@ fn leak(case: &Case<'_>, site: &Site, all_live: f64) -> Option<Advice> {
             Evidence::count("blocks never freed", used.live),
             Evidence::count("blocks allocated there", used.count),
             Evidence::new("per second", rate, Unit::Bytes),
-            Evidence::new("of the time it grows", steadiness, Unit::Part),
+            Evidence::new("of the trace with growth", steadiness, Unit::Part),
             Evidence::new("of all memory in use at the end", share.min(1.0), Unit::Part),
         ],
         query: site.query("live"),
@@ -197,7 +197,7 @@ pub(in crate::advise) fn double_frees(case: &Case<'_>, twice: &HashMap<Option<i6
             if total == 1 { "1 block is".to_owned() } else { format!("{total} blocks are") },
             place.function
         ),
-        cause: "freed a second time".to_owned(),
+        cause: "freed twice".to_owned(),
         subject: place.function,
         place: place.source,
         saved: 0.0,

@@ -224,7 +224,7 @@ impl Figures {
             self.loss.lose("names of files", || format!("{fid}: {}", brief(path)));
         }
         if let Some((fid, line, _)) = self.sites.keys().next() {
-            self.loss.lose("places of calls", || format!("line {line} of file {fid}"));
+            self.loss.lose("call sites", || format!("line {line} of file {fid}"));
         }
         if let Some(sub) = self.subs.values().find(|sub| sub.range.is_some()) {
             self.loss.lose("line ranges of subs", || brief(&sub.name));

@@ -70,7 +70,7 @@ traceloom_core::rules! { "pynytprof":
     END_REPEATED "end-repeated" Error
         "there is another terminator E";
     END_NOT_EMPTY "end-not-empty" Error
-        "the terminator E has {length} bytes, it should be empty";
+        "the terminator E has {length} bytes; it should be empty";
     AFTER_END "after-end" Error
         "{bytes} bytes follow the terminator E";
 }

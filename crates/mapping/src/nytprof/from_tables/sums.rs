@@ -58,7 +58,7 @@ impl Sums {
         *open = open.saturating_sub(1);
         let depth = *open;
         if self.edges.len() >= self.most {
-            return Err(Error::limit("places of calls", self.edges.len() as u64 + 1, self.most as u64));
+            return Err(Error::limit("call sites", self.edges.len() as u64 + 1, self.most as u64));
         }
         let sum = self.edges.entry(edge).or_default();
         sum.count += 1;

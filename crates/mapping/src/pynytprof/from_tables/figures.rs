@@ -117,7 +117,7 @@ impl Figures {
         let callee = names.intern(rows.callee.get(row))?;
         let example = || format!("calls {}", rows.id.get(row));
         if rows.file.get(row).is_some() {
-            loss.lose("places of calls", example);
+            loss.lose("call sites", example);
         }
         if rows.recursive_ns.get(row).is_some_and(|ns| ns != 0) {
             loss.lose("times of recursion", example);

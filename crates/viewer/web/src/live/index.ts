@@ -14,7 +14,7 @@ export class Live {
   private readonly button = element("button", { id: "follow", "aria-pressed": "true" }, "Follow");
 
   constructor() {
-    this.button.title = "Show the newest (l)";
+    this.button.title = "Follow the end of the trace (l)";
     this.button.hidden = true;
     this.button.addEventListener("click", () => this.toggle());
     byId("status").after(this.line, this.button);

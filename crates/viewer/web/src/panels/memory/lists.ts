@@ -62,7 +62,7 @@ export function listOf(
     if (rows.length === 0) return [note("Everything was freed.")];
     const { last_ns, live_bytes } = report;
     const age: Column<Row> = {
-      title: "oldest for",
+      title: "oldest",
       text: ({ site }) => (site.oldest_live_ns === null ? "" : duration(last_ns - site.oldest_live_ns)),
       value: ({ site }) => last_ns - (site.oldest_live_ns ?? last_ns),
       hint: "Age of the oldest allocation at the end",

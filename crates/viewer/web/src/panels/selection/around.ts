@@ -64,12 +64,12 @@ export function eventActions(): HTMLElement {
 function addAligning(add: Add): void {
   const { held } = store.state;
   if (openTraces(store.state).length < 2) return;
-  const others = "Move the other traces: their span or event of the same name and number starts with this one (o)";
+  const others = "Move the other traces so that their span or event with the same name and number starts at this time (o)";
   add("Align others", others, alignOthers);
   const isOther = held !== null && held.trace !== anchorOf(store.state)?.trace;
   const [title, hint] = isOther
-    ? [`Align with ${held.name}`, `Move this trace: this starts with ${held.name}, which is held (O)`]
-    : ["Hold", "Hold this, to align something of another trace with it (O)"];
+    ? [`Align with ${held.name}`, `Move this trace so that this span starts together with ${held.name} (O)`]
+    : ["Hold", "Remember this span, to align one of another trace with it (O)"];
   add(title, hint, holdOrMeet);
 }
 

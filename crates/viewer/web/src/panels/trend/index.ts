@@ -195,7 +195,7 @@ function pointTable(name: NameTrend, choose: (point: TrendPoint) => void): Table
         text: (point) => duration(point.value_ns),
         value: (point) => point.value_ns,
         csv: "value_ns",
-        hint: "Mean of the traces, each with its own figure",
+        hint: "Mean of the figures of the traces",
       },
       {
         title: "Noise",
