@@ -1,34 +1,46 @@
 //! Formats decimal numbers without the overhead of `fmt`.
 
-/// The numbers from 0 to 99, two digits each.
-static PAIRS: [[u8; 2]; 100] = {
-    let mut pairs = [[b'0'; 2]; 100];
+/// The numbers from 0 to 999, three digits each.
+static TRIPLES: [[u8; 3]; 1000] = {
+    let mut triples = [[b'0'; 3]; 1000];
     let mut number = 0;
-    while number < pairs.len() {
-        pairs[number] = [b'0' + (number / 10) as u8, b'0' + (number % 10) as u8];
+    while number < triples.len() {
+        triples[number] = [b'0' + (number / 100) as u8, b'0' + (number / 10 % 10) as u8, b'0' + (number % 10) as u8];
         number += 1;
     }
-    pairs
+    triples
 };
 
 /// Appends an unsigned number.
 #[inline]
-pub fn push_u64(out: &mut Vec<u8>, mut number: u64) {
-    let len = number.checked_ilog10().unwrap_or(0) as usize + 1;
-    let start = out.len();
-    // The digits are laid out where they stay: copying a number of bytes that only the program knows takes longer.
-    out.extend_from_slice(&[b'0'; 20]);
-    let Some(digits) = out.last_chunk_mut::<20>() else { return };
-    let mut end = len;
-    while number >= 10 {
-        digits[end - 2..end].copy_from_slice(&PAIRS[(number % 100) as usize]);
-        number /= 100;
-        end -= 2;
+pub fn push_u64(out: &mut Vec<u8>, number: u64) {
+    let (millions, rest) = (number / 1_000_000, (number % 1_000_000) as usize);
+    let (thousands, ones) = (rest / 1000, rest % 1000);
+    if millions > 0 {
+        push_u64(out, millions);
+        out.extend_from_slice(&TRIPLES[thousands]);
+        out.extend_from_slice(&TRIPLES[ones]);
+    } else if thousands > 0 {
+        push_first(out, thousands);
+        out.extend_from_slice(&TRIPLES[ones]);
+    } else {
+        push_first(out, ones);
     }
-    if end > 0 {
-        digits[0] = b'0' + number as u8;
-    }
-    out.truncate(start + len);
+}
+
+/// Appends a number below 1000 without leading zeros.
+#[inline]
+fn push_first(out: &mut Vec<u8>, number: usize) {
+    let [hundreds, tens, ones] = TRIPLES[number];
+    let (digits, len) = match number {
+        0..10 => ([ones, 0, 0], 1),
+        10..100 => ([tens, ones, 0], 2),
+        _ => ([hundreds, tens, ones], 3),
+    };
+    // Copying a number of bytes that only the program knows takes longer.
+    let end = out.len() + len;
+    out.extend_from_slice(&digits);
+    out.truncate(end);
 }
 
 /// Appends a signed number.
@@ -46,12 +58,13 @@ pub fn push_micros(out: &mut Vec<u8>, ns: i64) {
     if ns < 0 {
         out.push(b'-');
     }
-    let (micros, rest) = (ns.unsigned_abs() / 1000, ns.unsigned_abs() % 1000);
+    let (micros, rest) = (ns.unsigned_abs() / 1000, (ns.unsigned_abs() % 1000) as usize);
     push_u64(out, micros);
     if rest > 0 {
-        let digits = [b'.', b'0' + (rest / 100) as u8, b'0' + (rest / 10 % 10) as u8, b'0' + (rest % 10) as u8];
-        let zeros = digits.iter().rev().take_while(|digit| **digit == b'0').count();
-        out.extend_from_slice(&digits[..digits.len() - zeros]);
+        let [tenths, hundredths, thousandths] = TRIPLES[rest];
+        let zeros = usize::from(rest % 10 == 0) + usize::from(rest % 100 == 0);
+        out.extend_from_slice(&[b'.', tenths, hundredths, thousandths]);
+        out.truncate(out.len() - zeros);
     }
 }
 
@@ -77,7 +90,8 @@ mod tests {
 
     #[test]
     fn integers_read_as_the_standard_library_writes_them() {
-        for number in [0, 1, -1, 9, 10, -10, 999, 1000, i64::MAX, i64::MIN] {
+        for number in [0, 1, -1, 9, 10, -10, 99, 100, 999, 1000, 999_999, 1_000_000, 12_003_004_005, i64::MAX, i64::MIN]
+        {
             assert_eq!(text(|out| push_i64(out, number)), number.to_string());
         }
         assert_eq!(text(|out| push_u64(out, u64::MAX)), u64::MAX.to_string());
