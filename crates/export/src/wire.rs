@@ -116,7 +116,7 @@ pub(crate) struct LookBytes {
     max_look_bytes: usize,
 }
 
-/// Number of bytes that are copied at once; most looks are shorter.
+/// Number of bytes that are copied at once.
 const QUICK_BYTES: usize = 32;
 
 /// As many looks as [`traceloom_passes::Looks`] keeps in memory; further looks usually occur only once.
@@ -141,20 +141,15 @@ impl LookBytes {
         Some((start as usize, end as usize))
     }
 
-    /// Appends the bytes of a look to a message; returns false if they are not known.
+    /// Appends the bytes of a look; returns false if they are not known.
     #[inline]
-    pub(crate) fn put(&self, id: LookId, wire: &mut Wire) -> bool {
+    pub(crate) fn put(&self, id: LookId, out: &mut Vec<u8>) -> bool {
         let Some((start, end)) = self.range(id) else { return false };
-        let bytes = self.bytes.get(start..).unwrap_or_default();
-        match bytes.first_chunk::<QUICK_BYTES>() {
-            // Copying a constant number of bytes is much faster than copying the exact number.
-            Some(chunk) if end - start <= QUICK_BYTES => {
-                let whole = wire.len() + end - start;
-                wire.bytes.extend_from_slice(chunk);
-                wire.bytes.truncate(whole);
-            }
-            _ => wire.bytes.extend_from_slice(bytes.get(..end - start).unwrap_or_default()),
-        }
+        let (chunks, _) = self.bytes.get(start..).unwrap_or_default().as_chunks::<QUICK_BYTES>();
+        let whole = out.len() + end - start;
+        // Copying a constant number of bytes is much faster than copying the exact number.
+        chunks.iter().take((end - start).div_ceil(QUICK_BYTES)).for_each(|chunk| out.extend_from_slice(chunk));
+        out.truncate(whole);
         true
     }
 
@@ -201,10 +196,10 @@ mod tests {
         let look = |id: usize| vec![id as u8 + 1; id];
         (0..=4 * QUICK_BYTES).for_each(|id| looks.keep(LookId(id as u32), &look(id)));
         for id in 0..=4 * QUICK_BYTES {
-            let mut wire = Wire { bytes: vec![7] };
-            assert_eq!(looks.put(LookId(id as u32), &mut wire), id <= 3 * QUICK_BYTES);
+            let mut out = vec![7];
+            assert_eq!(looks.put(LookId(id as u32), &mut out), id <= 3 * QUICK_BYTES);
             let kept = if id <= 3 * QUICK_BYTES { look(id) } else { Vec::new() };
-            assert_eq!(wire.bytes, [vec![7], kept].concat());
+            assert_eq!(out, [vec![7], kept].concat());
         }
     }
 

@@ -93,6 +93,7 @@ impl Writer {
     }
 
     /// Ends an object.
+    #[inline]
     pub fn end_object(&mut self) -> &mut Self {
         self.close(b'}')
     }
@@ -157,6 +158,7 @@ impl Writer {
     }
 
     /// A value that is already JSON.
+    #[inline]
     pub fn raw(&mut self, json: &[u8]) -> &mut Self {
         self.comma();
         self.out.extend_from_slice(json);
@@ -171,6 +173,7 @@ impl Writer {
     }
 
     /// Starts over: the next value needs no comma.
+    #[inline]
     pub fn restart(&mut self) -> &mut Self {
         self.needs_comma = false;
         self
@@ -183,6 +186,7 @@ impl Writer {
         self
     }
 
+    #[inline]
     fn close(&mut self, bracket: u8) -> &mut Self {
         self.out.push(bracket);
         self.needs_comma = true;

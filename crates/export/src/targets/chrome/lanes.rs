@@ -54,6 +54,7 @@ impl Lanes {
     }
 
     /// A lane of the layer; it gets a name when it is first used.
+    #[inline]
     pub(super) fn need(
         &mut self,
         lane: usize,
@@ -61,6 +62,14 @@ impl Lanes {
         roster: &Roster,
         events: &mut Events<'_>,
     ) -> Result<Lane> {
+        match self.lanes.get(lane) {
+            Some(lane) => Ok(*lane),
+            None => self.add_up_to(lane, span, roster, events),
+        }
+    }
+
+    #[cold]
+    fn add_up_to(&mut self, lane: usize, span: &Ordered, roster: &Roster, events: &mut Events<'_>) -> Result<Lane> {
         while self.lanes.len() <= lane {
             let fresh = Lane { pid: self.thread(span.thread).pid, tid: self.numbering.fresh() };
             let name = format!("{} ({})", roster.thread(span.thread).label(), span.layer.name());

@@ -38,8 +38,6 @@ pub(super) fn write(pass: &mut Pass<'_>, flows: &Flows, output: &mut Output<'_>)
             span.lose(TOO_MANY_OVERLAP, loss);
         }
         let lane = lanes.need(placed.lane, &span, roster, events)?;
-        let look = looks.get(span.look)?;
-        colors.count(&span, &look, loss);
         let ts_ns = timeline.at(span.ts_ns);
         // A span that was never closed has a start and no end.
         events.begin(if span.dur_ns.is_some() { b'X' } else { b'B' }, lane, ts_ns);
@@ -47,17 +45,23 @@ pub(super) fn write(pass: &mut Pass<'_>, flows: &Flows, output: &mut Output<'_>)
             events.duration(timeline.at(placed.end_ns).saturating_sub(ts_ns));
         }
         let has_args = span.target_tid.is_some() || args.has_any_of(span.table());
-        if has_args {
+        if has_args || !texts.all.put(span.look, &mut events.json.out) {
+            let look = looks.get(span.look)?;
+            colors.count(&span, &look, loss);
+            let start = events.json.out.len();
             texts.put_look(span.look, &look, names, events)?;
             events.json.key("args").begin_object();
-            events.args(span.owner(trace), args, names)?;
+            if has_args {
+                events.args(span.owner(trace), args, names)?;
+            }
             if let Some(tid) = span.target_tid {
                 events.json.key("target_tid").unsigned(tid);
             }
             texts.put_source(span.look, &look, names, events)?;
             events.json.end_object();
-        } else {
-            texts.put_all(span.look, &look, names, events)?;
+            if !has_args {
+                texts.all.keep(span.look, &events.json.out[start..]);
+            }
         }
         events.end()?;
         for end in flows.of(trace, &span) {
@@ -86,25 +90,9 @@ impl Default for LookTexts {
 }
 
 impl LookTexts {
-    /// Name, category, and the source location as the only argument.
-    fn put_all(&mut self, id: LookId, look: &Look, names: &mut NamePool, events: &mut Events<'_>) -> Result<()> {
-        if let Some(text) = self.all.get(id) {
-            events.json.out.extend_from_slice(text);
-            return Ok(());
-        }
-        let start = events.json.out.len();
-        self.put_look(id, look, names, events)?;
-        events.json.key("args").begin_object();
-        self.put_source(id, look, names, events)?;
-        events.json.end_object();
-        self.all.keep(id, &events.json.out[start..]);
-        Ok(())
-    }
-
     /// Name and category.
     fn put_look(&mut self, id: LookId, look: &Look, names: &mut NamePool, events: &mut Events<'_>) -> Result<()> {
-        if let Some(text) = self.names.get(id) {
-            events.json.out.extend_from_slice(text);
+        if self.names.put(id, &mut events.json.out) {
             return Ok(());
         }
         let start = events.json.out.len();

@@ -43,7 +43,7 @@ pub(super) fn write(
         put_ids(&found, &branch, roster.traces[trace].trace_id, &mut wire);
         put_times(&found, clock, &mut wire);
         count_losses(&found, &branch, clock, loss);
-        if !laid_out.put(found.look, &mut wire) {
+        if !laid_out.put(found.look, &mut wire.bytes) {
             let begin = wire.len();
             put_look(&looks.get(found.look)?, names, &mut wire)?;
             laid_out.keep(found.look, &wire.bytes[begin..]);

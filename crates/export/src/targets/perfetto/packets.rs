@@ -187,7 +187,7 @@ impl<'o> Packets<'o> {
         // The look is known, so there is no new interned data, and this is not the first event.
         let Some(rest) = self.looks.get(look).map(<[u8]>::len) else { return Ok(false) };
         self.short(rest, |head| head.slice(ts_ns, event::TYPE_SLICE_BEGIN, track, rest));
-        self.looks.put(look, &mut self.buffer);
+        self.looks.put(look, &mut self.buffer.bytes);
         self.flush_if_full()?;
         Ok(true)
     }
@@ -247,7 +247,7 @@ impl<'o> Packets<'o> {
     /// Name, category and source location of a span whose look is known.
     #[inline]
     pub(super) fn known_look(&mut self, id: LookId) -> bool {
-        self.looks.put(id, &mut self.event)
+        self.looks.put(id, &mut self.event.bytes)
     }
 
     /// Name, category and source location of the first span of a look.
