@@ -32,6 +32,8 @@ pub(super) struct Windows {
     pub(super) depth: u32,
     /// Start, end and index of the contents, sorted by start; they do not overlap.
     list: Vec<(i64, i64, usize)>,
+    /// Number of windows that had begun at the last time looked up: usually as many have at the next one.
+    passed: usize,
     /// The sum of all usual spans, then each slow span, slowest first.
     contents: Vec<Contents>,
 }
@@ -86,13 +88,16 @@ impl Windows {
             contents[*number].windows += 1;
             contents[*number].dur_ns = contents[*number].dur_ns.saturating_add(whole(end.saturating_sub(*begin)));
         }
-        Self { thread, depth, list, contents }
+        Self { thread, depth, list, passed: 0, contents }
     }
 
     /// The window at a time: the index of its contents, and its end.
-    fn at(&self, ts_ns: i64) -> Option<(usize, i64)> {
-        let (_, end, number) =
-            self.list.get(self.list.partition_point(|(begin, ..)| *begin <= ts_ns).checked_sub(1)?)?;
+    fn at(&mut self, ts_ns: i64) -> Option<(usize, i64)> {
+        let has_begun = |place: usize| self.list.get(place).is_some_and(|(begin, ..)| *begin <= ts_ns);
+        if has_begun(self.passed) || self.passed > 0 && !has_begun(self.passed - 1) {
+            self.passed = self.list.partition_point(|(begin, ..)| *begin <= ts_ns);
+        }
+        let (_, end, number) = self.list.get(self.passed.checked_sub(1)?)?;
         (ts_ns < *end).then_some((*number, *end))
     }
 
