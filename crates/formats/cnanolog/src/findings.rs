@@ -96,6 +96,8 @@ traceloom_core::rules! { "cnanolog":
         "the header's count of {expected} has wrapped; the file has {found} entries";
     GAP "gap" Warning
         "{bytes} bytes between the sections belong to neither";
+    ANOTHER_LOG "another-log" Warning Missing
+        "another log starts here; its {bytes} bytes are not read, and can be opened as a separate file";
     TRAILING "trailing" Note
         "{bytes} bytes follow the dictionary";
 }

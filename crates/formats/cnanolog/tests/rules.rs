@@ -173,6 +173,7 @@ fn broken() -> Vec<(&'static str, BTreeSet<&'static str>)> {
         ("sign-lost", codes(raw_file(&[ArgType::INT64], &[&big_i64]))),
         ("count-mismatch", codes(changed(header_offset::ENTRY_COUNT, &[9]))),
         ("gap", codes(with_gap)),
+        ("another-log", codes([good(), good()].concat())),
         ("trailing", codes(trailing)),
     ]
 }

@@ -53,6 +53,8 @@ traceloom_core::rules! { "memlyze":
         "a varint has more than 64 bits; the {left} bytes from this event on are not read";
     UNKNOWN_EVENT "unknown-event" Error Missing
         "the event type {type} is unknown; events have no length, so the {left} bytes from here on are not read";
+    ANOTHER_RECORDING "another-recording" Error Missing
+        "another recording starts here, as after a fork; its {left} bytes are not read, and can be opened as a separate file";
     EVENT_CUT "event-cut" Error Missing
         "the file ends inside an event, after {left} of its bytes; the recording or the copy was cut off, and repair drops the partial event";
     TIME_OVERFLOW "time-overflow" Warning

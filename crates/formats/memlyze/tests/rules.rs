@@ -208,3 +208,11 @@ fn the_sample_is_sound() {
         assert!(walked.lines.len() > 5_000);
     }
 }
+
+#[test]
+fn another_recording_in_the_file_is_named() {
+    let second = File::new().event(ALLOC).event(FREE).bytes();
+    File::new().event(ALLOC).event(&second).expect(&["another-recording"], 1, true);
+    // Only its magic is not enough.
+    File::new().event(ALLOC).event(b"MTRX\x01\x00\x00\x00").expect(&["unknown-event"], 1, true);
+}

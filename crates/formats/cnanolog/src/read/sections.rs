@@ -1,12 +1,13 @@
 //! Sections after the entries: levels, the dictionary, and bytes that belong to neither.
 
-use traceloom_core::Result;
+use traceloom_core::{Result, Sniff};
 
 use super::{MAX_RESIDUE_BYTES, Reader, State, Step, locate::Span, residue};
 use crate::{
     dictionary::{parse_level, parse_section, parse_site},
-    findings::{GAP, TRAILING},
-    raw::{LEVEL_FIXED, SECTION_HEADER_BYTES},
+    findings::{ANOTHER_LOG, GAP, TRAILING},
+    probe,
+    raw::{HEADER_BYTES, LEVEL_FIXED, SECTION_HEADER_BYTES},
 };
 
 /// Maximum length of a level name.
@@ -76,7 +77,8 @@ impl Reader {
         } else if let State::Trailing { reported: false } = self.state {
             self.state = State::Trailing { reported: true };
             let bytes = self.window.source().len()?.saturating_sub(self.window.offset());
-            self.report(&TRAILING, |odd| odd.with("bytes", bytes))?;
+            let is_log = probe::sniff(self.window.fill(HEADER_BYTES)?) == Sniff::Yes;
+            self.report(if is_log { &ANOTHER_LOG } else { &TRAILING }, |odd| odd.with("bytes", bytes))?;
         }
         Ok(residue(left))
     }

@@ -1,17 +1,18 @@
 //! Sets the time of events, looks up what they refer to, and reports their problems.
 
-use traceloom_core::{Finding, Position, Result, Rule};
+use traceloom_core::{Finding, Position, Result, Rule, Sniff};
 
 use super::{Reader, State};
 use crate::{
     Padding, Record,
     encoding::thorough::{Body, Event, Fault},
     findings::{
-        EVENT_CUT, GROWTH_ADDRESS, GROWTH_MARKER, GROWTH_STACK, MARKER_MISSING, STACK_MISSING, TIME_OVERFLOW,
-        UNKNOWN_EVENT, VARINT_PADDED, VARINT_TOO_LONG,
+        ANOTHER_RECORDING, EVENT_CUT, GROWTH_ADDRESS, GROWTH_MARKER, GROWTH_STACK, MARKER_MISSING, STACK_MISSING,
+        TIME_OVERFLOW, UNKNOWN_EVENT, VARINT_PADDED, VARINT_TOO_LONG,
     },
     metadata::IdSet,
-    raw::Dialect,
+    probe,
+    raw::{Dialect, HEADER_BYTES, Packing},
 };
 
 /// Ids that events use but the metadata does not have.
@@ -98,6 +99,9 @@ impl Reader {
     pub(super) fn report_fault(&mut self, fault: Fault, offset: u64, left: u64) -> Result<()> {
         match fault {
             Fault::Cut => self.report(&EVENT_CUT, offset, |odd| odd.with("left", left)),
+            Fault::Unknown(_) if self.is_at_header()? => {
+                self.report(&ANOTHER_RECORDING, offset, |odd| odd.with("left", left))
+            }
             Fault::Unknown(kind) => {
                 self.report(&UNKNOWN_EVENT, offset, |odd| odd.with("type", kind.0).with("left", left))
             }
@@ -106,6 +110,11 @@ impl Reader {
                 self.report(&VARINT_TOO_LONG, at, |odd| odd.with("left", left))
             }
         }
+    }
+
+    /// Whether a header follows instead of an event; in a file with blocks, events are not in the window.
+    fn is_at_header(&mut self) -> Result<bool> {
+        Ok(self.header.packing() == Packing::Plain && probe::sniff(self.window.fill(HEADER_BYTES)?) == Sniff::Yes)
     }
 
     #[cold]
