@@ -78,7 +78,7 @@ pub(crate) fn push_findings(findings: &[&Findings], tables: &mut Tables<'_>) -> 
         tables.push(Finding {
             id: id as i64,
             code: finding.rule.code.into(),
-            severity: finding.rule.severity.as_str().into(),
+            severity: finding.severity.as_str().into(),
             position: Some(finding.position.offset),
             message: &finding.message(),
         })?;

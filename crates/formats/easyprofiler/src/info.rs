@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::{
     Clock, Header, Record,
     raw::{BlockType, Status},
+    settled,
 };
 use traceloom_core::{Amount, Fact, Findings, Hertz, Info, Listing, Options, Records, Result, Source, Text};
 
@@ -17,7 +18,7 @@ pub(crate) fn info(source: &Source, options: &Options) -> Result<(Info, Findings
         survey.take(&located.record, &clock);
     }
     let info = survey.info(reader.header(), &clock);
-    Ok((info, reader.into_findings()))
+    Ok((info, settled(reader.into_findings(), source, options)?))
 }
 
 #[derive(Default)]

@@ -47,6 +47,7 @@ pub use crate::{
     read::{Reader, SkipPlain, TakePlain, open},
     record::{Block, Bookmark, Descriptor, Header, Name, Record, Switch, Thread, Value},
     tree::{Node, Nodes, Tree, TreeBuilder, TreeRun},
+    verdict::settled,
     write::{Tally, Writer, create},
 };
 

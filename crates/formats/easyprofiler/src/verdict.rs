@@ -8,7 +8,11 @@ use traceloom_core::{ErrorKind, Findings, Mode, Options, Records, Result, Severi
 /// neither: what makes no sense to us may be a record to it, and the other way round. So the strict reader decides
 /// whether there is an error.
 pub(crate) fn check(source: &Source, options: &Options) -> Result<Findings> {
-    let mut findings = walk(source, options)?;
+    settled(walk(source, options)?, source, options)
+}
+
+/// The findings of a lenient reader with the severities that [`check`] gives them.
+pub fn settled(mut findings: Findings, source: &Source, options: &Options) -> Result<Findings> {
     // If nothing is odd, both readers took the same way.
     if options.mode == Mode::Strict || findings.worst() < Some(Severity::Warning) {
         return Ok(findings);

@@ -13,7 +13,7 @@ use traceloom_core::{
 
 /// Summarizes a file.
 pub(crate) fn info(source: &Source, options: &Options) -> Result<(Info, Findings)> {
-    let mut reader = crate::open(source.clone(), options)?;
+    let mut reader = crate::open(source.clone(), &options.clone().thorough())?;
     let mut survey = Survey::new(source.len()?, options);
     reader.walk(
         #[inline(always)]

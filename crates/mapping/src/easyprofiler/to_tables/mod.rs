@@ -18,7 +18,7 @@ use std::borrow::Cow;
 
 use traceloom_core::{Findings, Located, Records};
 use traceloom_easyprofiler::{
-    Block, Bookmark, Clock, Nestings, Record, Switch, TakePlain, Tree, Value, raw::BlockType,
+    Block, Bookmark, Clock, Nestings, Record, Switch, TakePlain, Tree, Value, raw::BlockType, settled,
 };
 use traceloom_model::{
     EventCategory, Halt, Named, SpanCategory, Table, Tables,
@@ -74,6 +74,9 @@ fn fill(input: &Input<'_>, plan: Plan, places: impl Places, tables: &mut Tables<
     let facts = header::facts(reader.header(), &version, &origin, walk.extent);
     push_trace(input, &Facts { start_native_ns: walk.times.start_native_ns(), ..facts }, tables)?;
     let mut findings = reader.into_findings();
+    if input.is_checked {
+        findings = settled(findings, input.source, &input.options.read)?;
+    }
     report_clock(&walk.times, &mut findings)?;
     Ok(findings)
 }
