@@ -111,20 +111,20 @@ impl fmt::Debug for Over {
     }
 }
 
-/// The last few answers, by query.
+/// The last `N` answers, by query.
 #[derive(Debug)]
-pub(crate) struct Kept<K, V>(Mutex<VecDeque<(K, Arc<V>)>>);
+pub(crate) struct Kept<K, V, const N: usize = MAX_KEPT>(Mutex<VecDeque<(K, Arc<V>)>>);
 
-/// Number of cached answers; a page has a few panels open and switches between a few queries.
+/// Usual number of cached answers; a page has a few panels open and switches between a few queries.
 const MAX_KEPT: usize = 8;
 
-impl<K, V> Default for Kept<K, V> {
+impl<K, V, const N: usize> Default for Kept<K, V, N> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<K: PartialEq, V> Kept<K, V> {
+impl<K: PartialEq, V, const N: usize> Kept<K, V, N> {
     /// The answer, if cached.
     pub(crate) fn get(&self, query: &K) -> Option<Arc<V>> {
         let kept = self.0.lock().ok()?;
@@ -136,7 +136,7 @@ impl<K: PartialEq, V> Kept<K, V> {
         let answer = Arc::new(answer);
         if let Ok(mut kept) = self.0.lock() {
             kept.retain(|(known, _)| *known != query);
-            kept.truncate(MAX_KEPT - 1);
+            kept.truncate(N - 1);
             kept.push_front((query, Arc::clone(&answer)));
         }
         answer

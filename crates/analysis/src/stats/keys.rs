@@ -1,8 +1,9 @@
 //! Groups of spans, found by key.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use traceloom_passes::NO_NUMBER;
 
+use super::report::SpanSums;
 use crate::group::Group;
 
 /// The key of a group; [`NO_NUMBER`] for columns that are not part of the key.
@@ -65,6 +66,10 @@ impl Groups {
 
     #[cold]
     fn add_name(&mut self, name: u32) -> u32 {
+        if name == NO_NUMBER {
+            self.merged += 1;
+            return 0;
+        }
         if self.by_name.len() <= name as usize {
             self.by_name.resize(name as usize + 1, NO_NUMBER);
         }
@@ -78,7 +83,7 @@ impl Groups {
 
     /// The group of a key.
     pub(super) fn of_key(&mut self, key: Key) -> &mut Group {
-        if key == Key::of_name(key.name) {
+        if key == Key::of_name(key.name) || key.name == NO_NUMBER {
             return self.of_name(key.name);
         }
         if self.last.0 != key {
@@ -111,6 +116,20 @@ impl Groups {
         self.list.len() as u32 - 1
     }
 
+    /// The sums of all groups.
+    pub(super) fn sums(&self) -> SpanSums {
+        let mut names: HashSet<u32> = HashSet::new();
+        let mut all = SpanSums::default();
+        for (key, group) in self.list.iter().filter(|(_, group)| !group.is_empty()) {
+            names.insert(key.name);
+            let sums = group.sums();
+            all.closed += sums.count;
+            all.unclosed += group.unclosed;
+            all.total_ns = all.total_ns.saturating_add(sums.total);
+        }
+        SpanSums { names: names.len(), ..all }
+    }
+
     /// The nonempty groups.
     pub(crate) fn into_filled(self) -> impl Iterator<Item = (Key, Group)> {
         self.list.into_iter().filter(|(_, group)| !group.is_empty())
@@ -137,6 +156,17 @@ mod tests {
         }
         let calls: Vec<_> = groups.into_filled().map(|(key, group)| (key.name, group.sums().count)).collect();
         assert_eq!(calls, [(NO_NUMBER, 2), (7, 3)]);
+    }
+
+    #[test]
+    fn names_without_a_number_are_counted_together() {
+        let mut groups = Groups::new(8);
+        groups.of_name(NO_NUMBER).add(Some(5), None, &mut Budget::default());
+        groups.of_key(Key { thread: 1, ..Key::of_name(NO_NUMBER) }).add(Some(7), None, &mut Budget::default());
+        groups.of_name(3).add(None, None, &mut Budget::default());
+        assert_eq!((groups.merged, groups.list.len()), (2, 2));
+        let sums = SpanSums { names: 2, closed: 2, unclosed: 1, total_ns: 12 };
+        assert_eq!(groups.sums(), sums);
     }
 
     #[test]

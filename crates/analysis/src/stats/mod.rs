@@ -20,7 +20,9 @@ pub(crate) use self::keys::Groups;
 pub use self::{
     histogram::{Bin, Durations, Histogram, Measured},
     options::{By, Options, Pairing, Sort},
-    report::{CallRow, Complexity, EventRow, Fit, FrameOf, Pair, Relation, Report, SpanRow, ThreadRow, ValueRow},
+    report::{
+        CallRow, Complexity, EventRow, Fit, FrameOf, Pair, Relation, Report, SpanRow, SpanSums, ThreadRow, ValueRow,
+    },
     survey::Survey,
 };
 use self::{
@@ -85,6 +87,8 @@ pub struct Stats {
     rows: RowFilter,
     /// Spans are grouped only by name, and all of them count.
     is_plain: bool,
+    /// Max number of names that are told apart, unless the options contain names.
+    most_names: usize,
 }
 
 #[derive(Debug, Default)]
@@ -117,6 +121,7 @@ impl Stats {
             traces: 0,
             rows: RowFilter::default(),
             is_plain: options.is_plain(),
+            most_names: options.most_names(),
             options,
         }
     }
@@ -148,6 +153,11 @@ impl Stats {
         self.frames.extend_from_slice(&self.places.frames);
     }
 
+    /// The sums of all spans so far; they need no report.
+    pub fn sums(&self) -> SpanSums {
+        self.groups.sums()
+    }
+
     /// The report.
     pub fn finish(self) -> Report {
         rows::report(self)
@@ -177,8 +187,8 @@ impl Stats {
     /// The common case, in one pass: spans are grouped only by name, and all are closed.
     fn plain_spans(&mut self, view: &Spans<'_>, durs: &[i64], owns: &[i64]) {
         let trace = self.trace();
-        let Self { names, columns, groups, budget, threads, .. } = self;
-        let numbers = columns.span.of(view.name.values(), names);
+        let Self { names, columns, groups, budget, threads, most_names, .. } = self;
+        let numbers = columns.span.within(view.name.values(), names, *most_names);
         let mut row = 0;
         for run in runs(view.thread_id.values()) {
             let rows = row..row + run.len();
@@ -213,12 +223,12 @@ impl Stats {
 
     fn told_apart(&mut self, batch: &RecordBatch, view: &Spans<'_>, times: Option<&SpanTimes<'_>>) -> Result<()> {
         let trace = self.trace();
-        let Self { options, names, columns, groups, budget, threads, places, rows, .. } = self;
+        let Self { options, names, columns, groups, budget, threads, places, rows, most_names, .. } = self;
         let [by_category, by_file, by_frame, by_line, by_parent, by_thread] =
             [By::Category, By::File, By::Frame, By::Line, By::Parent, By::Thread].map(|by| options.has(by));
         let parents = by_parent.then(|| SpanParents::of(batch)).transpose()?;
         let lines = (by_file || by_line).then(|| SpanFiles::of(batch)).transpose()?;
-        let span_names = columns.span.of(view.name.values(), names);
+        let span_names = columns.span.within(view.name.values(), names, *most_names);
         let files = columns.file.of(lines.as_ref().and_then(|lines| lines.file.values()), names);
         let categories = columns.category.of(view.category.values(), names);
         for row in 0..view.rows {

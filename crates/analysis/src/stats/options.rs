@@ -42,7 +42,7 @@ impl Default for Options {
             histograms: 0,
             relation: None,
             sample_bytes: 512 << 20,
-            groups: 1 << 20,
+            groups: 1 << 18,
         }
     }
 }
@@ -51,6 +51,12 @@ impl Options {
     /// Whether spans of a name count.
     pub(super) fn takes_name(&self, name: Option<&str>) -> bool {
         self.names.is_empty() || name.is_some_and(|name| self.names.iter().any(|one| one == name))
+    }
+
+    /// Max number of names that are told apart: those beyond the max number of groups have no group of their own.
+    pub(super) fn most_names(&self) -> usize {
+        let is_any = self.names.is_empty() && self.relation.is_none() && self.histogram.is_none();
+        if is_any { self.groups } else { usize::MAX }
     }
 
     /// Whether spans are grouped only by name, and all of them count.

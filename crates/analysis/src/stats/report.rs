@@ -30,6 +30,20 @@ pub struct Report {
     pub merged: u64,
 }
 
+/// The sums of all spans.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct SpanSums {
+    /// Number of distinct names.
+    pub names: usize,
+    /// Number of closed spans.
+    pub closed: u64,
+    /// Number of spans that were never closed.
+    pub unclosed: u64,
+    /// Total time of all spans.
+    pub total_ns: u64,
+}
+
 /// The figures of one group of spans.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]

@@ -18,8 +18,8 @@ pub(crate) fn routes(routes: &mut Routes) {
     routes.get("stats", |app, known, ask| stats(app, known, ask.query()?, ask.query()?));
 }
 
-/// Reports by range and grouping.
-type KeptReports = work::Kept<(ScopeKey, Grouping), Report>;
+/// Reports by range and grouping; a report can be large, so only the last ones are kept.
+type KeptReports = work::Kept<(ScopeKey, Grouping), Report, 2>;
 
 /// Grouping key in addition to the name.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
@@ -145,7 +145,7 @@ row! {
 }
 
 /// Max number of rows per list; the rows with the most self time come first.
-const MAX_ROWS: usize = 100_000;
+const MAX_ROWS: usize = 20_000;
 
 fn stats(app: App, known: Arc<KeptReports>, asked: RangeQuery, query: StatsQuery) -> Answer<Reply<Stats>> {
     let scopes = asked.scopes(&app)?;

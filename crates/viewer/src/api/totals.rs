@@ -1,10 +1,6 @@
 //! Totals of a range of the traces.
 
-use std::{
-    cmp::Reverse,
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::{cmp::Reverse, collections::BTreeMap, sync::Arc};
 
 use arrow_array::RecordBatch;
 use serde::Serialize;
@@ -153,25 +149,24 @@ fn memory(scopes: &[TraceScope], over: &Over) -> Answer<Option<MemorySums>> {
 
 fn add_up(scopes: &[TraceScope], over: &Over) -> Answer<Totals> {
     // Percentiles are not requested, so no samples are kept.
-    let mut stats = Stats::new(Options { sample_bytes: 0, ..Options::default() });
+    let mut stats = Stats::new(Options { sample_bytes: 0, rows: 0, ..Options::default() });
     for scope in scopes {
         stats.begin_within(&scope.filter);
         scope.pour(&mut stats, over)?;
     }
+    let spans = stats.sums();
     let report = stats.finish();
     let mut totals = Totals {
+        spans: spans.closed,
+        unclosed: spans.unclosed,
+        total_ns: spans.total_ns,
+        names: spans.names,
         events: report.events.iter().map(|row| row.count).sum(),
         event_names: event_names(&report),
         values: values(&report),
         memory: memory(scopes, over)?,
         ..Totals::default()
     };
-    for row in &report.spans {
-        totals.spans += row.calls;
-        totals.unclosed += row.unclosed;
-        totals.total_ns = totals.total_ns.saturating_add(row.total_ns);
-    }
-    totals.names = report.spans.iter().map(|row| &row.name).collect::<BTreeSet<_>>().len();
     for thread in report.threads.iter().filter(|thread| thread.spans + thread.switches > 0) {
         totals.threads += thread.threads as usize;
         totals.busy_ns = totals.busy_ns.saturating_add(thread.busy_ns);
