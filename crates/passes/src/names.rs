@@ -26,7 +26,12 @@ impl Interner {
         if self.len() < max {
             return self.number(name);
         }
-        self.strings.find(name).map_or(NO_NUMBER, |symbol| symbol.index() as u32)
+        self.find(name).unwrap_or(NO_NUMBER)
+    }
+
+    /// The number of a name, if it is known.
+    pub fn find(&self, name: &str) -> Option<u32> {
+        self.strings.find(name).map(|symbol| symbol.index() as u32)
     }
 
     /// The name with this number; `None` for [`NO_NUMBER`].

@@ -72,8 +72,9 @@ impl<W: Default> StackTree<W> {
         }
     }
 
+    /// The stack made of a frame on top of another stack, if it exists.
     #[inline]
-    fn find(&self, parent: Parent, frame: u32) -> Option<u32> {
+    pub fn find(&self, parent: Parent, frame: u32) -> Option<u32> {
         match self.links(parent) {
             Some(links) if links.count > FEW => self.many.get(&(parent, frame)).copied(),
             _ => self.children(parent).find(|child| self.nodes[*child as usize].frame == frame),

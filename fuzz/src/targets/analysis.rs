@@ -78,6 +78,7 @@ fn stacks(trace: &Trace, choices: &mut Choices) -> Result<()> {
         is_reversed: choices.below(2) == 0,
         by_thread: choices.below(2) == 0,
         range: range(choices),
+        most_stacks: Some(1 + choices.below(1 << 10)),
     };
     let graph = Graph::from(flame::stacks(trace, options)?.tree);
     // No row is heavier than the whole.

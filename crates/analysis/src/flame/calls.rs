@@ -101,7 +101,7 @@ impl CallStacks {
             }
         }
         let tree = if options.is_reversed { tree.reversed() } else { tree };
-        tree.named(&self.names)
+        tree.named(self.names)
     }
 }
 

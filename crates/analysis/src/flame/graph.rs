@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use traceloom_passes::{Parent, StackTree};
+use traceloom_passes::{Interner, NO_NUMBER, Parent, StackTree};
 
 use super::{
     Tree,
     look::{Group, Shown, Way, Weighted},
-    tree::Weight,
+    tree::{OTHER, Weight, text_of},
 };
 
 /// Stacks with their total weights.
@@ -16,23 +16,23 @@ use super::{
 pub struct Graph {
     pub(super) stacks: StackTree<Weight>,
     totals: Vec<u64>,
-    pub(super) texts: Arc<[String]>,
+    pub(super) names: Arc<Interner>,
     pub(super) total: u64,
     pub(super) count: u64,
 }
 
 impl From<Tree> for Graph {
     fn from(tree: Tree) -> Self {
-        Self::new(tree.stacks, tree.texts.into())
+        Self::new(tree.stacks, tree.names)
     }
 }
 
 impl Graph {
-    pub(super) fn new(stacks: StackTree<Weight>, texts: Arc<[String]>) -> Self {
+    pub(super) fn new(stacks: StackTree<Weight>, names: Arc<Interner>) -> Self {
         let totals = stacks.totals(|weight| weight.own);
         let total = stacks.outermost().fold(0_u64, |sum, number| sum.saturating_add(totals[number as usize]));
         let count = stacks.nodes().iter().fold(0_u64, |sum, node| sum.saturating_add(node.weight.count));
-        Self { stacks, totals, texts, total, count }
+        Self { stacks, totals, names, total, count }
     }
 
     /// The weight of all stacks.
@@ -104,11 +104,11 @@ impl Graph {
     }
 
     pub(super) fn text(&self, name: u32) -> &str {
-        self.texts.get(name as usize).map_or("", String::as_str)
+        text_of(&self.names, name)
     }
 
     pub(super) fn number(&self, name: &str) -> Option<u32> {
-        self.texts.iter().position(|text| text == name).map(|number| number as u32)
+        self.names.find(name).or_else(|| (name == OTHER).then_some(NO_NUMBER))
     }
 
     /// The frames of a name that are not inside another frame of the same name, so that recursion counts once.

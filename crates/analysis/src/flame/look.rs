@@ -220,7 +220,7 @@ mod tests {
 
     fn graph(stacks: &[(&str, u64)]) -> Graph {
         let (tree, names) = tree(stacks);
-        tree.named(&names).into()
+        tree.named(names).into()
     }
 
     fn boxes(frames: &[ShownFrame<'_>]) -> Vec<(String, u64, u64)> {
@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn the_same_stacks_turned_round_have_the_same_boxes() {
         let (tree, names) = tree(STACKS);
-        let reversed: Graph = tree.reversed().named(&names).into();
+        let reversed: Graph = tree.reversed().named(names).into();
         assert_eq!(boxes(&graph(STACKS).bottom_up(&[]).frames), boxes(&reversed.top_down(&[]).frames));
     }
 
@@ -313,7 +313,7 @@ mod tests {
             let own = if number == 7 { 100_000 } else { 1 };
             tree.add(&[root, names.number(&format!("leaf {number}"))], Weight { own, count: 1 });
         }
-        let graph: Graph = tree.named(&names).into();
+        let graph: Graph = tree.named(names).into();
         let frames = graph.top_down(&[]).frames;
         assert_eq!(frames.len(), 4);
         assert_eq!((frames[2].name, frames[2].total), (Some("leaf 7"), 100_000));
@@ -330,7 +330,7 @@ mod tests {
             stack.push(name);
             tree.add(&stack, Weight { own: 1, count: 1 });
         }
-        let graph: Graph = tree.named(&names).into();
+        let graph: Graph = tree.named(names).into();
         assert_eq!(graph.top_down(&[]).frames.len(), 2_001);
         let callers = graph.bottom_up(&[]).frames;
         assert_eq!((callers[1].total, callers[1].own, callers.len()), (2_000, 1, 2_001));

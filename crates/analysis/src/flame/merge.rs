@@ -7,7 +7,7 @@
 use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
-use traceloom_passes::{Parent, StackTree};
+use traceloom_passes::{NO_NUMBER, Parent, StackTree};
 
 use super::tree::{Tree, Weight};
 
@@ -26,7 +26,7 @@ pub(crate) struct Span {
 }
 
 /// Stacks of all threads. A trace may have a million threads, so each takes little more than its stacks.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Merging {
     threads: Vec<Thread>,
     /// Numbers of threads, found by their keys.
@@ -35,18 +35,31 @@ pub(crate) struct Merging {
     current: u32,
     /// The path of the current thread.
     path: Vec<(i64, u32)>,
-    /// The stacks of each thread have a separate root.
+    /// The stacks of each thread have a separate root, but later threads share [`SHARED_ROOT`].
     done: Stacks,
+    most_stacks: usize,
     /// Children that arrived before their parents.
     waiting: Forest,
 }
 
+/// The root of all threads beyond as many.
+const SHARED_ROOT: u32 = 1 << 14;
+
 #[derive(Debug)]
 struct Thread {
     key: (u64, i64),
-    /// The last span and its ancestors that arrived before it: their ids and stacks in `done`.
-    path: Vec<(i64, u32)>,
+    path: Path,
 }
+
+/// The last span and its ancestors that arrived before it: their ids and stacks in `done`. Most threads of a trace with
+/// very many have few spans, so a path of one span takes no allocation.
+#[derive(Debug)]
+enum Path {
+    Many(Vec<(i64, u32)>),
+    One((i64, u32)),
+}
+
+const _: () = assert!(size_of::<Thread>() <= 40);
 
 type Stacks = StackTree<Sums>;
 
@@ -68,6 +81,20 @@ impl Sums {
 }
 
 impl Merging {
+    /// No stacks yet; beyond the max number, stacks are merged below their callers.
+    pub(crate) fn new(most_stacks: usize) -> Self {
+        Self {
+            threads: Vec::new(),
+            numbers: HashTable::new(),
+            hasher: DefaultHashBuilder::default(),
+            current: 0,
+            path: Vec::new(),
+            done: Stacks::default(),
+            most_stacks,
+            waiting: Forest::default(),
+        }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.threads.is_empty()
     }
@@ -76,7 +103,7 @@ impl Merging {
         if self.threads.get(self.current as usize).is_none_or(|thread| thread.key != span.thread) {
             self.turn_to(span.thread);
         }
-        let Self { current, path, done, waiting, .. } = self;
+        let Self { current, path, done, most_stacks, waiting, .. } = self;
         waiting.tidy();
         let children = waiting.heads.remove(&(*current, span.id));
         let on_path = span.parent.and_then(|parent| path.iter().rposition(|(id, _)| *id == parent));
@@ -84,10 +111,10 @@ impl Merging {
             (Some(parent), None) => waiting.add((*current, parent), span, children),
             (_, place) => {
                 path.truncate(place.map_or(0, |place| place + 1));
-                let below = path.last().map_or(Parent::Root(*current), |(_, stack)| Parent::Node(*stack));
-                let stack = done.child(below, span.name);
+                let below = path.last().map_or(root(*current), |(_, stack)| Parent::Node(*stack));
+                let stack = within(done, *most_stacks, below, span.name);
                 done.weight_mut(stack).add(&span.sums());
-                waiting.pour(children, Parent::Node(stack), done);
+                waiting.pour(children, Parent::Node(stack), done, *most_stacks);
                 waiting.clear_if_unused();
                 path.push((span.id, stack));
             }
@@ -99,25 +126,33 @@ impl Merging {
     fn turn_to(&mut self, key: (u64, i64)) {
         let Self { threads, numbers, hasher, current, path, .. } = self;
         if let Some(before) = threads.get_mut(*current as usize) {
-            before.path = std::mem::take(path);
+            before.path = match path[..] {
+                [one] => Path::One(one),
+                _ => Path::Many(std::mem::take(path)),
+            };
         }
         let hash = hasher.hash_one(key);
         *current = match numbers.find(hash, |number| threads[*number as usize].key == key) {
             Some(number) => *number,
             None => {
-                // Room for one entry: most threads of a trace with very many have few spans.
-                threads.push(Thread { key, path: Vec::with_capacity(1) });
+                threads.push(Thread { key, path: Path::Many(Vec::new()) });
                 let number = threads.len() as u32 - 1;
                 *numbers.insert_unique(hash, number, |number| hasher.hash_one(threads[*number as usize].key)).get()
             }
         };
-        *path = std::mem::take(&mut threads[*current as usize].path);
+        path.clear();
+        match &mut threads[*current as usize].path {
+            Path::Many(many) => *path = std::mem::take(many),
+            Path::One(one) => path.push(*one),
+        }
     }
 
-    /// Adds the stacks of all threads to a tree, below the frame of each thread if it has one.
-    pub(crate) fn finish(mut self, tree: &mut Tree, mut frame: impl FnMut((u64, i64)) -> Option<u32>) {
+    /// Adds the stacks of all threads to a tree, below the frame of each thread if it has one; the error is the number of
+    /// the threads that share one.
+    pub(crate) fn finish(mut self, tree: &mut Tree, mut frame: impl FnMut(Result<(u64, i64), usize>) -> Option<u32>) {
         self.pour_orphans();
         let Self { threads, done, .. } = self;
+        let others = threads.len().saturating_sub(SHARED_ROOT as usize);
         let nodes = done.nodes();
         let children = totals_of_children(&done);
         let key = |number: &u32| threads[nodes[*number as usize].root as usize].key;
@@ -128,7 +163,8 @@ impl Merging {
             let node = &nodes[number as usize];
             let parent = match node.parent {
                 Parent::Node(parent) => Parent::Node(places[parent as usize]),
-                Parent::Root(_) => tree.stacks.stack(0, frame(key(&number))),
+                Parent::Root(SHARED_ROOT) => tree.stacks.stack(0, frame(Err(others))),
+                Parent::Root(_) => tree.stacks.stack(0, frame(Ok(key(&number)))),
             };
             let Sums { own, total, count } = node.weight;
             let own = own.saturating_add(total.saturating_sub(children[number as usize]));
@@ -143,7 +179,7 @@ impl Merging {
         let mut orphans: Vec<_> = std::mem::take(&mut self.waiting.heads).into_iter().collect();
         orphans.sort_by_key(|(parent, _)| *parent);
         for ((thread, _), head) in orphans {
-            self.waiting.pour(Some(head), Parent::Root(thread), &mut self.done);
+            self.waiting.pour(Some(head), root(thread), &mut self.done, self.most_stacks);
         }
     }
 }
@@ -151,6 +187,20 @@ impl Merging {
 impl Span {
     fn sums(&self) -> Sums {
         Sums { own: self.own.unwrap_or(0), total: self.total.unwrap_or(0), count: 1 }
+    }
+}
+
+/// The root of the stacks of a thread.
+fn root(thread: u32) -> Parent {
+    Parent::Root(thread.min(SHARED_ROOT))
+}
+
+/// The stack of a name below another; a new one beyond the max number shares one with all other names.
+fn within(stacks: &mut Stacks, most: usize, below: Parent, name: u32) -> u32 {
+    match stacks.find(below, name) {
+        Some(known) => known,
+        None if stacks.nodes().len() < most => stacks.push(below, name),
+        None => stacks.child(below, NO_NUMBER),
     }
 }
 
@@ -185,11 +235,11 @@ impl Forest {
     }
 
     /// Adds a list of siblings and everything below them to stacks.
-    fn pour(&mut self, list: Option<u32>, below: Parent, stacks: &mut Stacks) {
+    fn pour(&mut self, list: Option<u32>, below: Parent, stacks: &mut Stacks, most_stacks: usize) {
         let mut open: Vec<(u32, Parent)> = list.map(|list| (list, below)).into_iter().collect();
         while let Some((number, below)) = open.pop() {
             let node = self.nodes[number as usize];
-            let stack = stacks.child(below, node.name);
+            let stack = within(stacks, most_stacks, below, node.name);
             stacks.weight_mut(stack).add(&node.sums);
             open.extend(node.next.map(|next| (next, below)));
             open.extend(node.child.map(|child| (child, Parent::Node(stack))));
@@ -251,7 +301,7 @@ mod tests {
     use super::*;
 
     fn stacks(spans: &[(i64, Option<i64>, u32, u64)]) -> Vec<(Vec<u32>, u64, u64)> {
-        let mut merging = Merging::default();
+        let mut merging = Merging::new(usize::MAX);
         for (id, parent, name, total) in spans {
             let span = Span { thread: (0, 0), id: *id, parent: *parent, name: *name, own: None, total: Some(*total) };
             merging.add(&span);
@@ -296,7 +346,7 @@ mod tests {
 
     /// How often spans of one chain are moved, the innermost first, with siblings at every level.
     fn moves(depth: i64) -> u64 {
-        let mut merging = Merging::default();
+        let mut merging = Merging::new(usize::MAX);
         for level in (0..depth).rev() {
             for sibling in 0..2 {
                 let parent = (level > 0).then_some(level - 1);
@@ -319,14 +369,14 @@ mod tests {
 
     #[test]
     fn threads_may_take_turns_at_any_depth() {
-        let mut merging = Merging::default();
+        let mut merging = Merging::new(usize::MAX);
         for (id, depth) in (0..30).map(|id| (id, id / 3)) {
             let parent = (depth > 0).then(|| id - 3);
             let name = depth as u32;
             merging.add(&Span { thread: (0, id % 3), id, parent, name, own: Some(1), total: None });
         }
         let mut tree = Tree::default();
-        merging.finish(&mut tree, |(_, thread)| Some(100 + thread as u32));
+        merging.finish(&mut tree, |thread| thread.ok().map(|(_, thread)| 100 + thread as u32));
         // Ten levels below a frame for each thread.
         assert_eq!(tree.stacks.nodes().len(), 3 * 11);
         assert!(tree.stacks.nodes().iter().all(|node| node.weight.own == u64::from(node.frame < 100)));
@@ -335,5 +385,45 @@ mod tests {
     #[test]
     fn children_without_a_parent_are_outermost() {
         assert_eq!(stacks(&[(1, Some(9), 3, 4)]), [(vec![3], 4, 1)]);
+    }
+
+    #[test]
+    fn stacks_beyond_the_limit_are_merged_below_their_callers() {
+        let mut merging = Merging::new(100);
+        merging.add(&Span { thread: (0, 0), id: 0, parent: None, name: 0, own: Some(1), total: None });
+        for id in 1..1_000 {
+            let span = Span { thread: (0, 0), id, parent: Some(0), name: id as u32, own: Some(1), total: None };
+            merging.add(&span);
+        }
+        let mut tree = Tree::default();
+        merging.finish(&mut tree, |_| None);
+        assert_eq!((tree.stacks.nodes().len(), tree.total()), (101, 1_000));
+        let other = tree.stacks.nodes().last().expect("a stack");
+        assert_eq!((other.frame, other.parent, other.weight.own), (NO_NUMBER, Parent::Node(0), 900));
+        assert_eq!(tree.stacks().pop().map(|stack| stack.own), Some(900));
+    }
+
+    #[test]
+    fn very_many_threads_share_their_stacks() {
+        let threads = i64::from(SHARED_ROOT) + 1_000;
+        let mut merging = Merging::new(usize::MAX);
+        // Twice, because a thread may continue after others.
+        for round in [0, threads] {
+            for thread in 0..threads {
+                let (id, parent) = (round + thread, (round > 0).then_some(thread));
+                merging.add(&Span { thread: (0, thread), id, parent, name: 7, own: Some(1), total: None });
+            }
+        }
+        assert_eq!(merging.done.nodes().len(), 2 * (SHARED_ROOT as usize + 1));
+        let mut tree = Tree::default();
+        merging
+            .finish(&mut tree, |thread| Some(thread.map_or_else(|others| others as u32, |(_, id)| 10_000 + id as u32)));
+        let others = tree.stacks.nodes().iter().position(|node| node.frame == 1_000).expect("the frame of the others");
+        let below: Vec<u64> = tree
+            .stacks
+            .children(Parent::Node(others as u32))
+            .map(|stack| tree.stacks.totals(|weight| weight.own)[stack as usize])
+            .collect();
+        assert_eq!(below, [2_000]);
     }
 }

@@ -65,7 +65,12 @@ pub struct Options {
     pub by_thread: bool,
     /// Only rows that start in this range.
     pub range: TimeRange,
+    /// Approximate max number of distinct stacks and names; later ones are `(other)` below their caller (default: any).
+    pub most_stacks: Option<usize>,
 }
+
+/// Max number of threads whose names are kept.
+const MAX_NAMED_THREADS: usize = 1 << 16;
 
 /// A sink that builds stacks; see the module.
 #[derive(Debug)]
@@ -87,7 +92,7 @@ impl Flame {
             options,
             rows: RowFilter::new(&Filter::default(), options.range),
             names: Interner::default(),
-            spans: Merging::default(),
+            spans: Merging::new(options.most_stacks.unwrap_or(usize::MAX)),
             span_names: Translation::default(),
             categories: Words::default(),
             allocations: AllocationStacks::default(),
@@ -108,19 +113,23 @@ impl Flame {
             let counts = self.options.weight == Weight::Count;
             self.allocations.finish(counts, &mut self.names, &mut tree);
         }
-        let Self { options, names, spans, threads, .. } = &mut self;
-        std::mem::take(spans).finish(&mut tree, |thread| {
-            options.by_thread.then(|| match threads.get(&thread).filter(|name| !name.is_empty()) {
-                Some(name) => names.number(name),
-                None => names.number(&format!("thread {}", thread.1)),
+        let Self { options, mut names, spans, threads, .. } = self;
+        spans.finish(&mut tree, |thread| {
+            options.by_thread.then(|| match thread {
+                Ok(thread) => match threads.get(&thread).filter(|name| !name.is_empty()) {
+                    Some(name) => names.number(name),
+                    None => names.number(&format!("thread {}", thread.1)),
+                },
+                Err(others) => names.number(&format!("{others} other threads")),
             })
         });
-        let tree = if self.options.is_reversed { tree.reversed() } else { tree };
-        tree.named(&self.names)
+        let tree = if options.is_reversed { tree.reversed() } else { tree };
+        tree.named(names)
     }
 
     fn take_spans(&mut self, view: &Spans<'_>) {
-        let numbers = self.span_names.of(view.name.values(), &mut self.names);
+        let most_names = self.options.most_stacks.unwrap_or(usize::MAX);
+        let numbers = self.span_names.within(view.name.values(), &mut self.names, most_names);
         let categories = self.categories.of(view.category.values(), SpanCategory::of);
         for row in 0..view.rows {
             let (ts_ns, thread_id) = (view.ts_ns.get(row), view.thread_id.get(row));
@@ -148,6 +157,8 @@ impl Flame {
 
     fn take_threads(&mut self, view: &Threads<'_>) {
         let rows = (0..view.rows).map(|row| (view.trace_id.get(row), view.id.get(row), view.name.get(row)));
+        // Only the first threads have frames.
+        let rows = rows.take(MAX_NAMED_THREADS.saturating_sub(self.threads.len()));
         self.threads.extend(rows.map(|(trace, id, name)| ((trace, id), name.unwrap_or_default().to_owned())));
     }
 }

@@ -53,7 +53,7 @@ impl Graph {
 
     /// Every name that a stack may contain.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.texts.iter().map(String::as_str)
+        self.names.iter()
     }
 
     fn changed(self, step: &GraphStep) -> Self {
@@ -98,7 +98,7 @@ impl Graph {
                 (None, _) => Landing::Nowhere,
             });
         }
-        Self::new(stacks, self.texts)
+        Self::new(stacks, self.names)
     }
 }
 

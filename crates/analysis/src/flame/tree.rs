@@ -1,12 +1,14 @@
 //! A tree of frames with weights.
 
-use traceloom_passes::{Interner, Parent, StackTree};
+use std::sync::Arc;
+
+use traceloom_passes::{Interner, NO_NUMBER, Parent, StackTree};
 
 /// Stacks, each with its self weight, and the names of their frames.
 #[derive(Debug, Default)]
 pub struct Tree {
     pub(super) stacks: StackTree<Weight>,
-    pub(super) texts: Vec<String>,
+    pub(super) names: Arc<Interner>,
 }
 
 /// The weight of a stack.
@@ -36,6 +38,9 @@ pub struct Stack<'t> {
     pub count: u64,
 }
 
+/// The name of all stacks beyond the max number; it has no number.
+pub(super) const OTHER: &str = "(other)";
+
 const OUTERMOST: Parent = Parent::Root(0);
 
 /// Max number of frames per listed stack; the weight of deeper frames is added to the last one, because a list of all
@@ -55,7 +60,7 @@ impl Tree {
             let frames: Vec<u32> = frames.into_iter().map(|name| names.number(name)).collect();
             tree.add(&frames, Weight { own, count });
         }
-        tree.named(&names)
+        tree.named(names)
     }
 
     /// Adds weight to a stack, given with the outermost frame first.
@@ -75,14 +80,13 @@ impl Tree {
             self.stacks.path(number, room, &mut turned);
             reversed.add(&turned, node.weight);
         }
-        reversed.texts.clone_from(&self.texts);
+        reversed.names = Arc::clone(&self.names);
         reversed
     }
 
     /// Adds the names of the frames.
-    pub(crate) fn named(mut self, names: &Interner) -> Self {
-        self.texts = names.iter().map(str::to_owned).collect();
-        self
+    pub(crate) fn named(self, names: Interner) -> Self {
+        Self { names: names.into(), ..self }
     }
 
     /// All stacks that have weight or a count, parents before children, children sorted by name; none has more than
@@ -120,7 +124,7 @@ impl Tree {
     }
 
     fn text(&self, name: u32) -> &str {
-        self.texts.get(name as usize).map_or("", String::as_str)
+        text_of(&self.names, name)
     }
 
     /// Not recursive, because the file determines the depth of the tree.
@@ -148,6 +152,11 @@ impl Tree {
         });
         children.into_iter().map(|number| (depth, number)).collect()
     }
+}
+
+/// The name of a frame.
+pub(super) fn text_of(names: &Interner, name: u32) -> &str {
+    names.get(name).unwrap_or(if name == NO_NUMBER { OTHER } else { "" })
 }
 
 #[cfg(test)]

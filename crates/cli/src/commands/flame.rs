@@ -59,7 +59,8 @@ fn memory_stacks(traces: &TraceSet, held: Held, options: Options) -> Result<Tree
 fn options(arguments: &Arguments) -> Options {
     let weight = arguments.by.into();
     let (is_reversed, by_thread) = (arguments.reversed, arguments.by_thread);
-    Options { weight, is_reversed, by_thread, range: arguments.range.unwrap_or_default() }
+    let range = arguments.range.unwrap_or_default();
+    Options { weight, is_reversed, by_thread, range, ..Options::default() }
 }
 
 impl From<FlameWeight> for Weight {

@@ -31,6 +31,9 @@ type Last = Mutex<VecDeque<(GraphKey, Arc<Drawn>)>>;
 /// The graphs of a comparison.
 const KEPT: usize = 2;
 
+/// Max number of distinct stacks; more boxes than anybody can look at.
+const MAX_STACKS: usize = 1 << 18;
+
 /// A graph, and whether it is estimated from sums.
 struct Drawn {
     graph: Graph,
@@ -203,7 +206,7 @@ fn options(key: &GraphKey) -> Options {
         FlameWeight::SelfTime => Weight::SelfTime,
         _ => Weight::Time,
     };
-    Options { weight, by_thread: key.by_thread, ..Options::default() }
+    Options { weight, by_thread: key.by_thread, most_stacks: Some(MAX_STACKS), ..Options::default() }
 }
 
 fn graph(key: &GraphKey, scopes: &[TraceScope], over: &work::Over) -> Answer<Graph> {
