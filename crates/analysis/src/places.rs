@@ -2,10 +2,8 @@
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
-use arrow_array::RecordBatch;
 use hashbrown::HashMap;
-use traceloom_core::Result;
-use traceloom_model::{Columns, Flow, Table, TableSink, select};
+use traceloom_model::{select, sink};
 
 use traceloom_passes::{Interner, NO_NUMBER, Translation, number_of};
 
@@ -119,30 +117,13 @@ select! { struct AllocationRow of allocations { stack_id, size_bytes } }
 select! { struct StackRow of stacks { id, frame_id } }
 select! { struct FrameRow of frames { id, function, file, line } }
 
-impl TableSink for Places {
-    fn wants(&self, table: Table) -> Columns {
-        match table {
-            Table::Spans => SpanRow::COLUMNS,
-            Table::Logs => LogRow::COLUMNS,
-            Table::Allocations => AllocationRow::COLUMNS,
-            Table::Stacks => StackRow::COLUMNS,
-            Table::Frames => FrameRow::COLUMNS,
-            _ => Columns::NONE,
-        }
-    }
-
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> Result<Flow> {
-        match table {
-            Table::Spans => self.take_spans(&SpanRow::of(&batch)?),
-            Table::Logs => self.take_logs(&LogRow::of(&batch)?),
-            Table::Allocations => self.take_allocations(&AllocationRow::of(&batch)?),
-            Table::Frames => self.take_frames(&FrameRow::of(&batch)?),
-            _ => {
-                let rows = StackRow::of(&batch)?;
-                self.stacks.extend((0..rows.rows).map(|row| (rows.id.get(row), rows.frame_id.get(row))));
-            }
-        }
-        Ok(Flow::Continue)
+sink! {
+    impl for Places as places {
+        SpanRow(rows) => places.take_spans(rows),
+        LogRow(rows) => places.take_logs(rows),
+        AllocationRow(rows) => places.take_allocations(rows),
+        StackRow(rows) => places.stacks.extend((0..rows.rows).map(|row| (rows.id.get(row), rows.frame_id.get(row)))),
+        FrameRow(rows) => places.take_frames(rows),
     }
 }
 

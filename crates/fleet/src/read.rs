@@ -8,14 +8,13 @@ use std::{
     sync::{PoisonError, RwLock},
 };
 
-use arrow_array::RecordBatch;
 use traceloom_analysis::{
     diff::{self, NameSink},
     summary::is_data_missing,
 };
 use traceloom_core::{Error, ErrorKind, Result, Severity, Source, civil};
 use traceloom_mapping::Trace;
-use traceloom_model::{Columns, Flow, Table, TableSink, select};
+use traceloom_model::{select, sink};
 use traceloom_passes::Together;
 use traceloom_query::{fleet::FleetTable, store::Intake};
 use twox_hash::XxHash64;
@@ -200,6 +199,20 @@ struct TraceFacts {
 }
 
 impl TraceFacts {
+    fn take_start(&mut self, rows: &Starts<'_>) {
+        let origin = (rows.rows > 0).then(|| rows.unix_origin_ns.get(0)).flatten();
+        self.start_unix_ns = origin.map(|origin| origin.saturating_add(rows.first_ts_ns.get(0).unwrap_or(0)));
+    }
+
+    fn take_problems(&mut self, rows: &Problems<'_>) {
+        for row in 0..rows.rows {
+            let severity = rows.severity.get(row);
+            self.is_incomplete |= is_data_missing(rows.code.get(row), severity);
+            self.errors += u64::from(severity == Severity::Error.as_str());
+            self.warnings += u64::from(severity == Severity::Warning.as_str());
+        }
+    }
+
     /// The day of the start, in UTC.
     fn day(&self) -> Option<String> {
         let (year, month, day) = civil(self.start_unix_ns?.div_euclid(86_400_000_000_000));
@@ -207,31 +220,9 @@ impl TraceFacts {
     }
 }
 
-impl TableSink for TraceFacts {
-    fn wants(&self, table: Table) -> Columns {
-        match table {
-            Table::Traces => Starts::COLUMNS,
-            Table::Findings => Problems::COLUMNS,
-            _ => Columns::NONE,
-        }
-    }
-
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> Result<Flow> {
-        if table == Table::Traces {
-            let view = Starts::of(&batch)?;
-            let origin = (view.rows > 0).then(|| view.unix_origin_ns.get(0)).flatten();
-            self.start_unix_ns = origin.map(|origin| origin.saturating_add(view.first_ts_ns.get(0).unwrap_or(0)));
-        } else {
-            let view = Problems::of(&batch)?;
-            for row in 0..view.rows {
-                self.is_incomplete |= is_data_missing(view.code.get(row), view.severity.get(row));
-                match view.severity.get(row) {
-                    word if word == Severity::Error.as_str() => self.errors += 1,
-                    word if word == Severity::Warning.as_str() => self.warnings += 1,
-                    _ => {}
-                }
-            }
-        }
-        Ok(Flow::Continue)
+sink! {
+    impl for TraceFacts as facts {
+        Starts(rows) => facts.take_start(rows),
+        Problems(rows) => facts.take_problems(rows),
     }
 }

@@ -1,4 +1,4 @@
-//! `select!`: requests and reads some columns of a table through one type.
+//! `select!` requests and reads some columns of a table through one type; `sink!` makes a sink of such types.
 
 use arrow_array::RecordBatch;
 use traceloom_core::{Error, Result};
@@ -86,6 +86,59 @@ macro_rules! select {
         impl $crate::Selection for $name<'_> {
             const TABLE: $crate::Table = <$crate::$table::column::id as $crate::SelectColumn>::TABLE;
             const COLUMNS: $crate::Columns = Self::COLUMNS;
+        }
+    };
+}
+
+/// Makes a type a [`crate::TableSink`] that wants these selections, and takes the rows of each with an expression.
+///
+/// ```
+/// use traceloom_model::{select, sink};
+///
+/// select! {
+///     struct Times of spans { ts_ns, dur_ns }
+/// }
+///
+/// struct Longest {
+///     is_wanted: bool,
+///     dur_ns: i64,
+/// }
+///
+/// sink! {
+///     impl for Longest as longest {
+///         Times(rows) if longest.is_wanted =>
+///             longest.dur_ns = (0..rows.rows).filter_map(|row| rows.dur_ns.get(row)).fold(longest.dur_ns, i64::max),
+///     }
+/// }
+/// ```
+#[macro_export]
+macro_rules! sink {
+    (impl for $sink:ty as $this:ident { $($rows:ident($view:ident) $(if $wanted:expr)? => $take:expr),+ $(,)? }) => {
+        impl $crate::TableSink for $sink {
+            fn wants(&self, table: $crate::Table) -> $crate::Columns {
+                let $this = self;
+                let _ = $this;
+                match table {
+                    $(<$rows as $crate::Selection>::TABLE $(if $wanted)? => $rows::COLUMNS,)+
+                    _ => $crate::Columns::NONE,
+                }
+            }
+
+            fn batch(
+                &mut self,
+                table: $crate::Table,
+                batch: $crate::select_uses::RecordBatch,
+            ) -> $crate::select_uses::Result<$crate::Flow> {
+                let $this = self;
+                match table {
+                    $(<$rows as $crate::Selection>::TABLE => {
+                        let $view = &$rows::of(&batch)?;
+                        $take;
+                    })+
+                    _ => {}
+                }
+                Ok($crate::Flow::Continue)
+            }
         }
     };
 }

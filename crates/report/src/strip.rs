@@ -3,11 +3,9 @@
 //! The extent of a trace is only known at its end, so cells are merged and moved while rows arrive; memory does not
 //! grow with the trace.
 
-use arrow_array::RecordBatch;
 use hashbrown::HashMap;
 use traceloom_analysis::advise::LogLevel;
-use traceloom_core::Result;
-use traceloom_model::{Columns, Flow, SpanCategory, Table, TableSink, select};
+use traceloom_model::{SpanCategory, select, sink};
 use traceloom_passes::{Interner, NO_NUMBER, Translation, Words};
 
 select! { struct Spans of spans { thread_id, depth, ts_ns, dur_ns, name, category } }
@@ -261,24 +259,11 @@ impl Strip {
     }
 }
 
-impl TableSink for Strip {
-    fn wants(&self, table: Table) -> Columns {
-        match table {
-            Table::Spans => Spans::COLUMNS,
-            Table::Threads => Threads::COLUMNS,
-            Table::Logs => Logs::COLUMNS,
-            _ => Columns::NONE,
-        }
-    }
-
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> Result<Flow> {
-        match table {
-            Table::Spans => self.spans(&Spans::of(&batch)?),
-            Table::Threads => self.threads(&Threads::of(&batch)?),
-            Table::Logs => self.logs(&Logs::of(&batch)?),
-            _ => {}
-        }
-        Ok(Flow::Continue)
+sink! {
+    impl for Strip as strip {
+        Spans(rows) => strip.spans(rows),
+        Threads(rows) => strip.threads(rows),
+        Logs(rows) => strip.logs(rows),
     }
 }
 

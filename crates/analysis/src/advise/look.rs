@@ -3,7 +3,7 @@
 use arrow_array::RecordBatch;
 use hashbrown::HashMap;
 use traceloom_core::{Result, TimeRange};
-use traceloom_model::{Columns, Filter, Flow, Table, TableSink, TableSource, select};
+use traceloom_model::{Columns, Filter, Flow, Table, TableSink, TableSource, select, sink};
 use traceloom_passes::{Interner, Translation};
 
 use super::measure::{Measured, logs::LogSite};
@@ -228,6 +228,10 @@ impl Look<'_> {
         }
     }
 
+    fn has_times(&self) -> bool {
+        !self.questions.windows.is_empty() || !self.questions.intervals.is_empty()
+    }
+
     fn blocks(&mut self, view: &BlockRows<'_>) {
         for row in 0..view.rows {
             let (address, Some(freed_ns)) = (view.address.get(row), view.freed_ts_ns.get(row)) else { continue };
@@ -242,25 +246,11 @@ impl Look<'_> {
     }
 }
 
-impl TableSink for Look<'_> {
-    fn wants(&self, table: Table) -> Columns {
-        let has_times = !self.questions.windows.is_empty() || !self.questions.intervals.is_empty();
-        match table {
-            Table::Spans if has_times => SpanRows::COLUMNS,
-            Table::Switches if has_times => SwitchRows::COLUMNS,
-            Table::Allocations if !self.questions.lost_frees.is_empty() => BlockRows::COLUMNS,
-            _ => Columns::NONE,
-        }
-    }
-
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> Result<Flow> {
-        match table {
-            Table::Spans => self.spans(&SpanRows::of(&batch)?),
-            Table::Switches => self.switches(&SwitchRows::of(&batch)?),
-            Table::Allocations => self.blocks(&BlockRows::of(&batch)?),
-            _ => {}
-        }
-        Ok(Flow::Continue)
+sink! {
+    impl for Look<'_> as look {
+        SpanRows(rows) if look.has_times() => look.spans(rows),
+        SwitchRows(rows) if look.has_times() => look.switches(rows),
+        BlockRows(rows) if !look.questions.lost_frees.is_empty() => look.blocks(rows),
     }
 }
 

@@ -1,9 +1,7 @@
 //! The figures of each name, line and function in one run.
 
-use arrow_array::RecordBatch;
 use hashbrown::HashMap;
-use traceloom_core::Result;
-use traceloom_model::{Columns, Flow, LineLevel, Table, TableSink, select};
+use traceloom_model::{LineLevel, select, sink};
 use traceloom_passes::{Interner, NO_NUMBER, Translation, Words, number_of};
 
 use super::{
@@ -149,29 +147,13 @@ impl<'n> Run<'n> {
     }
 }
 
-impl TableSink for Run<'_> {
-    fn wants(&self, table: Table) -> Columns {
-        match table {
-            Table::Spans => Spans::COLUMNS,
-            Table::Calls => Calls::COLUMNS,
-            Table::LineTimes => Lines::COLUMNS,
-            Table::Allocations => Allocations::COLUMNS,
-            Table::Frames => Frames::COLUMNS,
-            Table::Stacks => Stacks::COLUMNS,
-            _ => Columns::NONE,
-        }
-    }
-
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> Result<Flow> {
-        match table {
-            Table::Spans => self.of_names.spans(&Spans::of(&batch)?, self.names),
-            Table::Calls => self.of_names.sums(&Calls::of(&batch)?, self.names),
-            Table::LineTimes => self.lines(&Lines::of(&batch)?),
-            Table::Allocations => self.allocations(&Allocations::of(&batch)?),
-            Table::Frames => self.frames(&Frames::of(&batch)?),
-            Table::Stacks => self.stacks(&Stacks::of(&batch)?),
-            _ => {}
-        }
-        Ok(Flow::Continue)
+sink! {
+    impl for Run<'_> as run {
+        Spans(rows) => run.of_names.spans(rows, run.names),
+        Calls(rows) => run.of_names.sums(rows, run.names),
+        Lines(rows) => run.lines(rows),
+        Allocations(rows) => run.allocations(rows),
+        Frames(rows) => run.frames(rows),
+        Stacks(rows) => run.stacks(rows),
     }
 }

@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use arrow_array::RecordBatch;
 use hashbrown::HashMap;
-use traceloom_core::Result;
-use traceloom_model::{Columns, Flow, Table, TableSink, select};
+use traceloom_model::{select, sink};
 use traceloom_passes::{Budget, Interner, Samples, Sums, Translation, coarse_middle};
 
 use super::{Options, collect::Figures};
@@ -152,21 +150,9 @@ impl NameSink {
     }
 }
 
-impl TableSink for NameSink {
-    fn wants(&self, table: Table) -> Columns {
-        match table {
-            Table::Spans => Spans::COLUMNS,
-            Table::Calls => Calls::COLUMNS,
-            _ => Columns::NONE,
-        }
-    }
-
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> Result<Flow> {
-        match table {
-            Table::Spans => self.of_names.spans(&Spans::of(&batch)?, &mut self.names),
-            Table::Calls => self.of_names.sums(&Calls::of(&batch)?, &mut self.names),
-            _ => {}
-        }
-        Ok(Flow::Continue)
+sink! {
+    impl for NameSink as sink {
+        Spans(rows) => sink.of_names.spans(rows, &mut sink.names),
+        Calls(rows) => sink.of_names.sums(rows, &mut sink.names),
     }
 }

@@ -12,10 +12,9 @@ mod stacks;
 mod step;
 mod tree;
 
-use arrow_array::RecordBatch;
 use hashbrown::HashMap;
-use traceloom_core::{Result, TimeRange};
-use traceloom_model::{Columns, Filter, Flow, SpanCategory, Table, TableSink, select};
+use traceloom_core::TimeRange;
+use traceloom_model::{Filter, SpanCategory, select, sink};
 use traceloom_passes::{Interner, RowFilter, StackRows, Translation, Words};
 
 pub(crate) use self::allocations::UNKNOWN;
@@ -127,6 +126,11 @@ impl Flame {
         tree.named(names)
     }
 
+    fn take_allocations(&mut self, view: &Allocations<'_>) {
+        let rows = &self.rows;
+        self.allocations.take_rows(view, |ts_ns, thread_id| rows.takes(ts_ns, thread_id));
+    }
+
     fn take_spans(&mut self, view: &Spans<'_>) {
         let most_names = self.options.most_stacks.unwrap_or(usize::MAX);
         let numbers = self.span_names.within(view.name.values(), &mut self.names, most_names);
@@ -163,31 +167,12 @@ impl Flame {
     }
 }
 
-impl TableSink for Flame {
-    fn wants(&self, table: Table) -> Columns {
-        let is_bytes = self.options.weight == Weight::Bytes;
-        match table {
-            Table::Spans if !is_bytes => Spans::COLUMNS,
-            Table::Threads if self.options.by_thread => Threads::COLUMNS,
-            Table::Allocations => Allocations::COLUMNS,
-            Table::Stacks => StackRows::COLUMNS,
-            Table::Frames => Frames::COLUMNS,
-            _ => Columns::NONE,
-        }
-    }
-
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> Result<Flow> {
-        match table {
-            Table::Spans => self.take_spans(&Spans::of(&batch)?),
-            Table::Threads => self.take_threads(&Threads::of(&batch)?),
-            Table::Allocations => {
-                let rows = &self.rows;
-                self.allocations.take_rows(&Allocations::of(&batch)?, |ts_ns, thread_id| rows.takes(ts_ns, thread_id));
-            }
-            Table::Stacks => self.allocations.take_stacks(&StackRows::of(&batch)?),
-            Table::Frames => self.allocations.take_frames(&Frames::of(&batch)?, &mut self.names),
-            _ => {}
-        }
-        Ok(Flow::Continue)
+sink! {
+    impl for Flame as flame {
+        Spans(rows) if flame.options.weight != Weight::Bytes => flame.take_spans(rows),
+        Threads(rows) if flame.options.by_thread => flame.take_threads(rows),
+        Allocations(rows) => flame.take_allocations(rows),
+        StackRows(rows) => flame.allocations.take_stacks(rows),
+        Frames(rows) => flame.allocations.take_frames(rows, &mut flame.names),
     }
 }

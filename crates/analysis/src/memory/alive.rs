@@ -1,9 +1,7 @@
 //! The second pass: blocks alive at the peak and at the requested time, and double frees.
 
-use arrow_array::RecordBatch;
 use hashbrown::HashMap;
-use traceloom_core::Result;
-use traceloom_model::{Columns, Flow, Table, TableSink, select};
+use traceloom_model::{select, sink};
 
 use super::{Moment, Report, sites::StackKey, usage::Peak};
 
@@ -124,20 +122,9 @@ impl Alive {
     }
 }
 
-impl TableSink for Alive {
-    fn wants(&self, table: Table) -> Columns {
-        match table {
-            Table::Allocations => Allocations::COLUMNS,
-            Table::Frees if self.has_unmatched => Frees::COLUMNS,
-            _ => Columns::NONE,
-        }
-    }
-
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> Result<Flow> {
-        match table {
-            Table::Allocations => self.take_allocations(&Allocations::of(&batch)?),
-            _ => self.take_frees(&Frees::of(&batch)?),
-        }
-        Ok(Flow::Continue)
+sink! {
+    impl for Alive as alive {
+        Allocations(rows) => alive.take_allocations(rows),
+        Frees(rows) if alive.has_unmatched => alive.take_frees(rows),
     }
 }

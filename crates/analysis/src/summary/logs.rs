@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use arrow_array::RecordBatch;
 use hashbrown::HashMap;
 use traceloom_core::{Result, TimeRange};
-use traceloom_model::{Columns, Filter, Flow, Table, TableSink, TableSource, select};
+use traceloom_model::{Columns, Filter, Flow, Table, TableSink, TableSource, select, sink};
 use traceloom_passes::{Interner, NO_NUMBER, Translation, number_of};
 
 use super::report::{ErrorLine, LevelCount, LogSiteUse, LogSummary};
@@ -117,14 +117,9 @@ fn place(file: Option<&str>, line: Option<u32>) -> Option<String> {
     file.map(|file| format!("{file}{line}"))
 }
 
-impl TableSink for Logs {
-    fn wants(&self, table: Table) -> Columns {
-        if table == Table::Logs { Rows::COLUMNS } else { Columns::NONE }
-    }
-
-    fn batch(&mut self, _: Table, batch: RecordBatch) -> Result<Flow> {
-        self.add(&Rows::of(&batch)?);
-        Ok(Flow::Continue)
+sink! {
+    impl for Logs as logs {
+        Rows(rows) => logs.add(rows),
     }
 }
 

@@ -7,9 +7,7 @@ pub(super) mod spans;
 pub(super) mod sums;
 pub(super) mod values;
 
-use arrow_array::RecordBatch;
-use traceloom_core::Result;
-use traceloom_model::{Columns, Flow, Table, TableSink, select};
+use traceloom_model::{select, sink};
 use traceloom_passes::{Interner, StackRows, StackTable};
 
 use self::{
@@ -95,42 +93,19 @@ impl Measured {
     }
 }
 
-impl TableSink for Measured {
-    fn wants(&self, table: Table) -> Columns {
-        match table {
-            Table::Allocations => AllocationRows::COLUMNS,
-            Table::Calls => CallRows::COLUMNS,
-            Table::Counters => CounterRows::COLUMNS,
-            Table::Frames => FrameRows::COLUMNS,
-            Table::Frees => FreeRows::COLUMNS,
-            Table::LineTimes => LineRows::COLUMNS,
-            Table::Logs => LogRows::COLUMNS,
-            Table::Spans => SpanRows::COLUMNS,
-            Table::Stacks => StackRows::COLUMNS,
-            Table::Switches => Switches::COLUMNS,
-            Table::Threads => ThreadRows::COLUMNS,
-            Table::Traces => Extents::COLUMNS,
-            _ => Columns::NONE,
-        }
-    }
-
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> Result<Flow> {
-        let Self { names, threads, .. } = self;
-        match table {
-            Table::Allocations => self.memory.add(&AllocationRows::of(&batch)?),
-            Table::Calls => self.sums.add_calls(&CallRows::of(&batch)?, names),
-            Table::Counters => self.values.add(&CounterRows::of(&batch)?, names),
-            Table::Frames => self.frames(&FrameRows::of(&batch)?),
-            Table::Frees => self.memory.add_frees(&FreeRows::of(&batch)?),
-            Table::LineTimes => self.sums.add_lines(&LineRows::of(&batch)?, names),
-            Table::Logs => self.logs.add(&LogRows::of(&batch)?, names),
-            Table::Spans => self.spans.add(&SpanRows::of(&batch)?, names, threads),
-            Table::Stacks => self.stacks.take(&StackRows::of(&batch)?),
-            Table::Switches => self.switches(&Switches::of(&batch)?),
-            Table::Threads => threads.name(0, &ThreadRows::of(&batch)?, |_| true),
-            Table::Traces => self.traces(&Extents::of(&batch)?),
-            _ => {}
-        }
-        Ok(Flow::Continue)
+sink! {
+    impl for Measured as measured {
+        AllocationRows(rows) => measured.memory.add(rows),
+        CallRows(rows) => measured.sums.add_calls(rows, &mut measured.names),
+        CounterRows(rows) => measured.values.add(rows, &mut measured.names),
+        FrameRows(rows) => measured.frames(rows),
+        FreeRows(rows) => measured.memory.add_frees(rows),
+        LineRows(rows) => measured.sums.add_lines(rows, &mut measured.names),
+        LogRows(rows) => measured.logs.add(rows, &mut measured.names),
+        SpanRows(rows) => measured.spans.add(rows, &mut measured.names, &mut measured.threads),
+        StackRows(rows) => measured.stacks.take(rows),
+        Switches(rows) => measured.switches(rows),
+        ThreadRows(rows) => measured.threads.name(0, rows, |_| true),
+        Extents(rows) => measured.traces(rows),
     }
 }

@@ -15,7 +15,7 @@ use traceloom::{
     tables::{Filter, Table, TableSource},
 };
 use traceloom_core::{Error, Result, TimeRange};
-use traceloom_model::{Columns, Flow, TableSink, select};
+use traceloom_model::{Columns, Flow, TableSink, select, sink};
 use traceloom_passes::PerEntry;
 
 use super::{
@@ -88,11 +88,8 @@ fn present(row: Json) -> Json {
 struct ThreadNames(HashMap<i64, String>);
 
 impl ThreadNames {
-    fn take(&mut self, batch: &RecordBatch) -> Result<()> {
-        let view = ThreadRows::of(batch)?;
-        let named = (0..view.rows).filter_map(|row| Some((view.id.get(row), view.name.get(row)?.to_owned())));
-        self.0.extend(named);
-        Ok(())
+    fn take(&mut self, view: &ThreadRows<'_>) {
+        self.0.extend((0..view.rows).filter_map(|row| Some((view.id.get(row), view.name.get(row)?.to_owned()))));
     }
 
     /// Adds the name of the thread to a row.
@@ -103,13 +100,9 @@ impl ThreadNames {
     }
 }
 
-impl TableSink for ThreadNames {
-    fn wants(&self, table: Table) -> Columns {
-        if table == Table::Threads { ThreadRows::COLUMNS } else { Columns::NONE }
-    }
-
-    fn batch(&mut self, _: Table, batch: RecordBatch) -> Result<Flow> {
-        self.take(&batch).map(|()| Flow::Continue)
+sink! {
+    impl for ThreadNames as threads {
+        ThreadRows(rows) => threads.take(rows),
     }
 }
 
@@ -201,17 +194,10 @@ impl Finder<'_> {
     }
 }
 
-impl TableSink for Finder<'_> {
-    fn wants(&self, table: Table) -> Columns {
-        if table == Table::Spans { SpanRows::COLUMNS } else { self.threads.wants(table) }
-    }
-
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> Result<Flow> {
-        if table == Table::Threads {
-            return self.threads.batch(table, batch);
-        }
-        self.add(&SpanRows::of(&batch)?);
-        Ok(Flow::Continue)
+sink! {
+    impl for Finder<'_> as finder {
+        SpanRows(rows) => finder.add(rows),
+        ThreadRows(rows) => finder.threads.take(rows),
     }
 }
 
@@ -368,25 +354,12 @@ impl Around {
     }
 }
 
-impl TableSink for Around {
-    fn wants(&self, table: Table) -> Columns {
-        match table {
-            Table::Spans => SpanRows::COLUMNS,
-            Table::Args => ArgRows::COLUMNS,
-            Table::Logs => LogRows::COLUMNS,
-            Table::Events => EventRows::COLUMNS,
-            _ => self.threads.wants(table),
-        }
-    }
-
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> Result<Flow> {
-        match table {
-            Table::Spans => self.spans(&SpanRows::of(&batch)?),
-            Table::Args => self.arguments(&ArgRows::of(&batch)?),
-            Table::Logs => self.logs(&LogRows::of(&batch)?),
-            Table::Events => self.events(&EventRows::of(&batch)?),
-            _ => return self.threads.batch(table, batch),
-        }
-        Ok(Flow::Continue)
+sink! {
+    impl for Around as around {
+        SpanRows(rows) => around.spans(rows),
+        ArgRows(rows) => around.arguments(rows),
+        LogRows(rows) => around.logs(rows),
+        EventRows(rows) => around.events(rows),
+        ThreadRows(rows) => around.threads.take(rows),
     }
 }

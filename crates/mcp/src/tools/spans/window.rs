@@ -2,13 +2,12 @@
 
 use std::{cmp::Reverse, collections::HashMap};
 
-use arrow_array::RecordBatch;
 use rmcp::schemars::{self, JsonSchema};
 use serde::Deserialize;
 use serde_json::json;
-use traceloom::tables::{Filter, Table, TableSource};
+use traceloom::tables::{Filter, TableSource};
 use traceloom_core::{Error, Result, TimeRange};
-use traceloom_model::{Columns, Flow, TableSink, select};
+use traceloom_model::{select, sink};
 use traceloom_passes::{Interner, NO_NUMBER, Translation};
 
 use super::{
@@ -16,7 +15,7 @@ use super::{
         Answer, Call, Kind,
         first::{First, lists},
     },
-    EventRows, LogRows, ThreadNames, event_row, log_row, present,
+    EventRows, LogRows, ThreadNames, ThreadRows, event_row, log_row, present,
 };
 
 /// Max number of groups that are distinguished; others have no names.
@@ -133,6 +132,20 @@ impl Inside {
         }
     }
 
+    fn add_logs(&mut self, view: &LogRows<'_>) {
+        for row in 0..view.rows {
+            if let Some(ts_ns) = view.ts_ns.get(row).filter(|ts_ns| self.range.contains(*ts_ns)) {
+                self.logs.offer((ts_ns, view.id.get(row)), || log_row(view, row));
+            }
+        }
+    }
+
+    fn add_events(&mut self, view: &EventRows<'_>) {
+        for row in (0..view.rows).filter(|row| self.range.contains(view.ts_ns.get(*row))) {
+            self.events.offer((view.ts_ns.get(row), view.id.get(row)), || event_row(view, row));
+        }
+    }
+
     /// The groups with the most time in the window, and the number of all groups.
     fn spans(&self, limit: Option<usize>) -> (Vec<serde_json::Value>, u64) {
         let end_ns = self.last_ns.unwrap_or(self.to_ns).min(self.to_ns);
@@ -156,40 +169,12 @@ impl Inside {
     }
 }
 
-impl TableSink for Inside {
-    fn wants(&self, table: Table) -> Columns {
-        match table {
-            Table::Spans => Rows::COLUMNS,
-            Table::Traces => Traces::COLUMNS,
-            Table::Logs => LogRows::COLUMNS,
-            Table::Events => EventRows::COLUMNS,
-            _ => self.threads.wants(table),
-        }
-    }
-
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> Result<Flow> {
-        match table {
-            Table::Spans => self.add(&Rows::of(&batch)?),
-            Table::Traces => {
-                let view = Traces::of(&batch)?;
-                self.last_ns = (0..view.rows).filter_map(|row| view.last_ts_ns.get(row)).max();
-            }
-            Table::Logs => {
-                let view = LogRows::of(&batch)?;
-                for row in 0..view.rows {
-                    if let Some(ts_ns) = view.ts_ns.get(row).filter(|ts_ns| self.range.contains(*ts_ns)) {
-                        self.logs.offer((ts_ns, view.id.get(row)), || log_row(&view, row));
-                    }
-                }
-            }
-            Table::Events => {
-                let view = EventRows::of(&batch)?;
-                for row in (0..view.rows).filter(|row| self.range.contains(view.ts_ns.get(*row))) {
-                    self.events.offer((view.ts_ns.get(row), view.id.get(row)), || event_row(&view, row));
-                }
-            }
-            _ => return self.threads.batch(table, batch),
-        }
-        Ok(Flow::Continue)
+sink! {
+    impl for Inside as inside {
+        Rows(rows) => inside.add(rows),
+        Traces(rows) => inside.last_ns = (0..rows.rows).filter_map(|row| rows.last_ts_ns.get(row)).max(),
+        LogRows(rows) => inside.add_logs(rows),
+        EventRows(rows) => inside.add_events(rows),
+        ThreadRows(rows) => inside.threads.take(rows),
     }
 }
