@@ -1,4 +1,4 @@
-//! The parts of [`Codec`](crate::Codec) that are the same in every format.
+//! The parts of [`Codec`](crate::Codec) and [`Records`](crate::Records) that are the same in every format.
 
 /// Declares the type of a format and implements [`Codec`](crate::Codec) for it with the items that every format crate
 /// has under the same names; the caller writes only the parts that differ.
@@ -97,6 +97,27 @@ macro_rules! codec {
             fn finish(self) -> $crate::Result<W> {
                 self.finish()
             }
+        }
+    };
+}
+
+/// The parts of [`Records`](crate::Records) that follow from a reader's codec, its `header`, and the field that holds its
+/// findings.
+#[macro_export]
+macro_rules! records_of {
+    ($codec:ty, $($findings:ident).+) => {
+        type Codec = $codec;
+
+        fn header(&self) -> &$crate::HeaderOf<Self> {
+            &self.header
+        }
+
+        fn findings(&self) -> &$crate::Findings {
+            &self.$($findings).+
+        }
+
+        fn into_findings(self) -> $crate::Findings {
+            self.$($findings).+
         }
     };
 }

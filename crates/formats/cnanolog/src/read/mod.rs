@@ -339,11 +339,7 @@ impl Reader {
 }
 
 impl Records for Reader {
-    type Codec = crate::CNanoLog;
-
-    fn header(&self) -> &Header {
-        &self.header
-    }
+    traceloom_core::records_of!(crate::CNanoLog, findings);
 
     #[inline]
     fn next(&mut self) -> Result<Option<Located<Record<'_>>>> {
@@ -357,14 +353,6 @@ impl Records for Reader {
             return Ok(Some(self.lend(frame)));
         }
         self.next_slowly()
-    }
-
-    fn findings(&self) -> &Findings {
-        &self.findings
-    }
-
-    fn into_findings(self) -> Findings {
-        self.findings
     }
 }
 

@@ -369,11 +369,7 @@ impl Reader {
 }
 
 impl Records for Reader {
-    type Codec = crate::EasyProfiler;
-
-    fn header(&self) -> &Header {
-        &self.header
-    }
+    traceloom_core::records_of!(crate::EasyProfiler, findings);
 
     #[inline]
     fn next(&mut self) -> Result<Option<Located<Record<'_>>>> {
@@ -393,14 +389,6 @@ impl Records for Reader {
                 None => return Ok(()),
             }
         }
-    }
-
-    fn findings(&self) -> &Findings {
-        &self.findings
-    }
-
-    fn into_findings(self) -> Findings {
-        self.findings
     }
 }
 

@@ -215,11 +215,7 @@ impl Reader {
 }
 
 impl Records for Reader {
-    type Codec = crate::Memlyze;
-
-    fn header(&self) -> &Header {
-        &self.header
-    }
+    traceloom_core::records_of!(crate::Memlyze, findings);
 
     #[inline]
     fn next(&mut self) -> Result<Option<Located<Record<'_>>>> {
@@ -234,14 +230,6 @@ impl Records for Reader {
             State::Tail => self.next_tail(),
             State::Done => Ok(None),
         }
-    }
-
-    fn findings(&self) -> &Findings {
-        &self.findings
-    }
-
-    fn into_findings(self) -> Findings {
-        self.findings
     }
 }
 

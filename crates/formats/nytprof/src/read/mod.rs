@@ -6,7 +6,7 @@ mod probe;
 mod text;
 mod walk;
 
-use traceloom_core::{Error, Finding, Findings, Limits, Located, Options, Position, Records, Result, Source, Window};
+use traceloom_core::{Error, Finding, Limits, Located, Options, Position, Records, Result, Source, Window};
 
 use self::text::text_record;
 use crate::{
@@ -249,11 +249,7 @@ impl Reader {
 }
 
 impl Records for Reader {
-    type Codec = crate::Nytprof;
-
-    fn header(&self) -> &Header {
-        &self.header
-    }
+    traceloom_core::records_of!(crate::Nytprof, checker.findings);
 
     #[inline]
     fn next(&mut self) -> Result<Option<Located<Record<'_>>>> {
@@ -294,14 +290,6 @@ impl Records for Reader {
                 return result;
             }
         }
-    }
-
-    fn findings(&self) -> &Findings {
-        &self.checker.findings
-    }
-
-    fn into_findings(self) -> Findings {
-        self.checker.findings
     }
 }
 

@@ -269,11 +269,7 @@ impl Reader {
 }
 
 impl Records for Reader {
-    type Codec = crate::Wtf;
-
-    fn header(&self) -> &Header {
-        &self.header
-    }
+    traceloom_core::records_of!(crate::Wtf, findings);
 
     #[inline]
     fn next(&mut self) -> Result<Option<Located<Record<'_>>>> {
@@ -344,14 +340,6 @@ impl Records for Reader {
                 None => return Ok(()),
             }
         }
-    }
-
-    fn findings(&self) -> &Findings {
-        &self.findings
-    }
-
-    fn into_findings(self) -> Findings {
-        self.findings
     }
 }
 

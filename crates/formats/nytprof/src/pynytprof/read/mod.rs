@@ -185,11 +185,7 @@ impl Reader {
 }
 
 impl Records for Reader {
-    type Codec = crate::pynytprof::Pynytprof;
-
-    fn header(&self) -> &Header {
-        &self.header
-    }
+    traceloom_core::records_of!(crate::pynytprof::Pynytprof, checker.findings);
 
     fn next(&mut self) -> Result<Option<Located<Record<'_>>>> {
         match self.step() {
@@ -199,13 +195,5 @@ impl Records for Reader {
                 Err(error)
             }
         }
-    }
-
-    fn findings(&self) -> &Findings {
-        &self.checker.findings
-    }
-
-    fn into_findings(self) -> Findings {
-        self.checker.findings
     }
 }
