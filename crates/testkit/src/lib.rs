@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod browser;
+pub mod client;
 mod compare;
 mod conformance;
 mod corpus;

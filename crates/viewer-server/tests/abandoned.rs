@@ -2,8 +2,9 @@
 
 #![cfg(all(feature = "sql", target_os = "linux"))]
 
-use std::{io::Write, net::TcpStream, thread, time::Duration};
+use std::{thread, time::Duration};
 
+use traceloom_testkit::client;
 use traceloom_viewer_server::{Options, start};
 
 /// Takes the engine hours.
@@ -13,16 +14,9 @@ const ENDLESS: &str = r#"{"sql": "select count(*) from generate_series(1, 300000
 fn a_question_ends_when_nobody_waits() {
     let path = traceloom_testkit::fixture("easyprofiler/v210_one_block.prof");
     let viewer = start(Options { paths: vec![path], ..Options::default() }).expect("a port is free");
-    let rest = viewer.url().strip_prefix("http://").expect("an address");
-    let (address, token) = rest.split_once("/?token=").expect("a token");
     // The trace is small, so it is loaded by then.
     thread::sleep(Duration::from_millis(500));
-    let mut client = TcpStream::connect(address).expect("the server listens");
-    let request = format!(
-        "POST /api/sql HTTP/1.1\r\nhost: {address}\r\nx-traceloom-token: {token}\r\ncontent-length: {}\r\n\r\n{ENDLESS}",
-        ENDLESS.len()
-    );
-    client.write_all(request.as_bytes()).expect("it reads");
+    let client = client::ask(viewer.url(), "POST /api/sql", ENDLESS).expect("the server reads it");
     assert!(until(|used| used > Duration::from_millis(100)), "the engine is at work");
     drop(client);
     assert!(until(|used| used < Duration::from_millis(20)), "nobody waits, and the engine works on");

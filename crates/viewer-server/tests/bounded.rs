@@ -1,16 +1,12 @@
 //! Traces that are made to need much memory do not get it. A separate process, because its memory is measured.
 
-use std::{
-    fs,
-    io::{Read, Write},
-    net::TcpStream,
-    path::Path,
-    thread,
-    time::Duration,
-};
+use std::{fs, io::Read, path::Path, thread, time::Duration};
 
 use peak_alloc::PeakAlloc;
-use traceloom_testkit::made::{write_bare_threads, write_named_blocks, write_threads, write_values};
+use traceloom_testkit::{
+    client,
+    made::{write_bare_threads, write_named_blocks, write_threads, write_values},
+};
 use traceloom_viewer_server::{Options, start};
 
 #[global_allocator]
@@ -26,12 +22,8 @@ fn allowed_bytes(path: &Path) -> usize {
 }
 
 /// An answer of the server.
-fn ask(path: &str, address: &str, token: &str) -> String {
-    let mut client = TcpStream::connect(address).expect("the server listens");
-    let request = format!(
-        "GET /api/{path} HTTP/1.1\r\nhost: {address}\r\nx-traceloom-token: {token}\r\nconnection: close\r\n\r\n"
-    );
-    client.write_all(request.as_bytes()).expect("it reads");
+fn ask(url: &str, path: &str) -> String {
+    let mut client = client::ask(url, &format!("GET /api/{path}"), "").expect("the server reads it");
     let mut answer = String::new();
     #[expect(clippy::disallowed_methods, reason = "the server is our own")]
     client.read_to_string(&mut answer).expect("it answers");
@@ -46,12 +38,10 @@ fn peak_bytes(path: &Path) -> usize {
     MEMORY.reset_peak_usage();
     let before = MEMORY.current_usage();
     let viewer = start(Options { paths: vec![path.to_owned()], ..Options::default() }).expect("a port is free");
-    let rest = viewer.url().strip_prefix("http://").expect("an address");
-    let (address, token) = rest.split_once("/?token=").expect("a token");
-    while !ask("state", address, token).contains(r#""state":"ready""#) {
+    while !ask(viewer.url(), "state").contains(r#""state":"ready""#) {
         thread::sleep(Duration::from_millis(20));
     }
-    let overview = ask("overview", address, token);
+    let overview = ask(viewer.url(), "overview");
     assert!(overview.contains(r#""badge":"fine""#), "{overview}");
     MEMORY.peak_usage() - before
 }

@@ -2,12 +2,9 @@
 
 #![cfg(target_os = "linux")]
 
-use std::{
-    fs,
-    io::{Read, Write},
-    net::TcpStream,
-};
+use std::{fs, io::Read, net::TcpStream};
 
+use traceloom_testkit::client;
 use traceloom_viewer_server::{Options, start};
 
 const CLIENTS: usize = 300;
@@ -17,13 +14,10 @@ const MAX_FILES: usize = 128 + 60;
 #[test]
 fn connections_are_capped_and_idle_ones_make_room() {
     let viewer = start(Options::default()).expect("a port is free");
-    let rest = viewer.url().strip_prefix("http://").expect("an address");
-    let (address, token) = rest.split_once("/?token=").expect("a token");
-    let idle: Vec<_> = (0..CLIENTS).map(|_| TcpStream::connect(address).expect("the server listens")).collect();
+    let (host, _) = client::host_and_token(viewer.url());
+    let idle: Vec<_> = (0..CLIENTS).map(|_| TcpStream::connect(host).expect("the server listens")).collect();
     // Connects after all of them, and is answered when they are closed.
-    let mut client = TcpStream::connect(address).expect("the server listens");
-    let request = format!("GET /api/state HTTP/1.1\r\nhost: {address}\r\nx-traceloom-token: {token}\r\n\r\n");
-    client.write_all(request.as_bytes()).expect("it reads");
+    let mut client = client::ask(viewer.url(), "GET /api/state", "").expect("the server reads it");
     let mut status = [0; 12];
     client.read_exact(&mut status).expect("it answers");
     assert_eq!(&status, b"HTTP/1.1 200");

@@ -2,14 +2,9 @@
 
 #![cfg(target_os = "linux")]
 
-use std::{
-    fs,
-    io::{Read, Write},
-    net::TcpStream,
-    thread,
-    time::Duration,
-};
+use std::{fs, io::Read, thread, time::Duration};
 
+use traceloom_testkit::client;
 use traceloom_viewer_server::{Options, start};
 
 /// Threads of the server: for requests, and for long work.
@@ -19,17 +14,13 @@ const MAX_THREADS: usize = 5;
 fn many_questions_share_a_few_threads() {
     let path = traceloom_testkit::fixture("easyprofiler/v210_values.prof");
     let viewer = start(Options { paths: vec![path], ..Options::default() }).expect("a port is free");
-    let rest = viewer.url().strip_prefix("http://").expect("an address");
-    let (address, token) = rest.split_once("/?token=").expect("a token");
+    let url = viewer.url();
     // The trace is small, so it is loaded by then.
     thread::sleep(Duration::from_millis(500));
     let ask = |number: u32| {
-        let mut client = TcpStream::connect(address).expect("the server listens");
         // Each query is different, so that no answer is cached.
-        let request = format!(
-            "GET /api/stats?from={number} HTTP/1.1\r\nhost: {address}\r\nx-traceloom-token: {token}\r\nconnection: close\r\n\r\n"
-        );
-        client.write_all(request.as_bytes()).expect("it reads");
+        let question = format!("GET /api/stats?from={number}");
+        let mut client = client::ask(url, &question, "").expect("the server reads it");
         let mut status = [0; 12];
         client.read_exact(&mut status).expect("it answers");
         assert_eq!(&status, b"HTTP/1.1 200", "{}", String::from_utf8_lossy(&status));

@@ -5,7 +5,6 @@
 use std::{
     fs,
     io::{self, BufRead, BufReader, Read, Write},
-    net::TcpStream,
     os::unix::net::{UnixListener, UnixStream},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -16,6 +15,7 @@ use std::{
 
 use traceloom_core::live::{Address, Decoder, Frame, greeting};
 use traceloom_record::{Recorder, info, span};
+use traceloom_testkit::client;
 use traceloom_viewer_server::{Keep, Live, LiveSource, Options, start};
 
 const TOKEN: &str = "secret";
@@ -188,10 +188,7 @@ fn until(what: &str, mut is_so: impl FnMut() -> bool) {
 
 /// Whether the server of the page answers.
 fn answers(url: &str) -> io::Result<bool> {
-    let (address, token) = url.strip_prefix("http://").unwrap().split_once("/?token=").unwrap();
-    let mut client = TcpStream::connect(address)?;
-    let head = format!("GET /api/state HTTP/1.1\r\nhost: {address}\r\nx-traceloom-token: {token}\r\n\r\n");
-    client.write_all(head.as_bytes())?;
+    let mut client = client::ask(url, "GET /api/state", "")?;
     let mut status = [0; 15];
     client.read_exact(&mut status)?;
     Ok(status == *b"HTTP/1.1 200 OK")

@@ -2,8 +2,7 @@
 
 use std::{
     fs,
-    io::{Read, Write},
-    net::TcpStream,
+    io::Read,
     path::Path,
     sync::{Mutex, MutexGuard, PoisonError},
     thread,
@@ -13,6 +12,7 @@ use std::{
 use serde_json::Value as Json;
 use traceloom_core::live::Address;
 use traceloom_record::{Recorder, span};
+use traceloom_testkit::client;
 use traceloom_viewer_server::{Keep, Live, LiveSource, Options, Viewer, numbered, start};
 
 /// A process has one recorder at a time.
@@ -32,13 +32,7 @@ fn program(socket: &Path, output: &Path) -> LiveSource {
 
 /// The state that the page would get.
 fn state(viewer: &Viewer) -> Json {
-    let rest = viewer.url().strip_prefix("http://").expect("an address");
-    let (address, token) = rest.split_once("/?token=").expect("a token");
-    let mut client = TcpStream::connect(address).expect("the server listens");
-    let request = format!(
-        "GET /api/state HTTP/1.1\r\nhost: {address}\r\nx-traceloom-token: {token}\r\nconnection: close\r\n\r\n"
-    );
-    client.write_all(request.as_bytes()).expect("it reads");
+    let mut client = client::ask(viewer.url(), "GET /api/state", "").expect("the server reads it");
     let mut answer = String::new();
     #[expect(clippy::disallowed_methods, reason = "the server is ours")]
     client.read_to_string(&mut answer).expect("it answers");

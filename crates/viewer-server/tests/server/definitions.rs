@@ -41,7 +41,7 @@ fn every_declaration_is_listed_with_its_place() {
             let view = view.expect("the columns were asked for");
             expected.extend((0..view.rows).map(|row| json!(view.name.get(row))));
         }
-        let answer = Server::of(std::slice::from_ref(&path)).get("definitions").json();
+        let answer = Server::of_one(&path).get("definitions").json();
         let rows = answer["rows"].as_array().expect("rows");
         assert_eq!((rows.len(), &answer["all"]), (expected.len(), &json!(expected.len())), "{}", path.display());
         for (number, (row, expected)) in rows.iter().zip(expected).enumerate() {
@@ -81,7 +81,7 @@ fn uses_are_counted_where_rows_refer_to_them() {
         for rows in tables.table(Table::Logs).map(|batch| LogUses::of(batch).expect("it was asked for")) {
             logs += referring(rows.rows, |row| rows.definition_id.get(row));
         }
-        let answer = Server::of(std::slice::from_ref(&path)).get("definitions").json();
+        let answer = Server::of_one(&path).get("definitions").json();
         for (unit, expected) in [("spans", spans), ("events", events), ("log lines", logs)] {
             let rows = answer["rows"].as_array().expect("rows").iter().filter(|row| row[9] == unit);
             let used: u64 = rows.map(|row: &Value| row[8].as_u64().expect("a count")).sum();

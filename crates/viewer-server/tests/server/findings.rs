@@ -32,8 +32,7 @@ fn checked(trace: &Trace) -> Findings {
 #[test]
 fn the_overview_has_what_was_built_in() {
     let open = |format: &str| {
-        let trace = sample(format);
-        let server = Server::of(std::slice::from_ref(&trace.path));
+        let (_trace, server) = Server::of_sample(format);
         server.wait();
         server.get("overview").json()["traces"][0].clone()
     };
@@ -52,7 +51,7 @@ fn the_overview_has_what_was_built_in() {
 fn findings_are_those_of_check_and_each_is_explained() {
     for path in odd_files() {
         let trace = open(&path, None, &Options::default()).expect("it opens");
-        let server = Server::of(std::slice::from_ref(&path));
+        let server = Server::of_one(&path);
         let answer = server.get("findings").json();
         let rows = answer["traces"][0]["rows"].as_array().expect("rows");
         let checked = checked(&trace);
@@ -88,7 +87,7 @@ fn advice_is_that_of_the_analysis_on_the_axis() {
         let sample = sample(format);
         let trace = open(&sample.path, None, &Options::default()).expect("it opens");
         let expected = advise::of_trace(&trace, &advise::Options::default()).expect("it can be read");
-        let server = Server::of(std::slice::from_ref(&sample.path));
+        let server = Server::of_one(&sample.path);
         server.post("offset?trace=0&offset_ns=77", &[]);
         let answer = server.get("advice").json();
         let advice = answer["traces"][0]["advice"].as_array().expect("advice");
@@ -107,8 +106,7 @@ fn advice_is_that_of_the_analysis_on_the_axis() {
 
 #[test]
 fn the_evidence_of_long_spans_is_found_in_the_timeline() {
-    let sample = sample("easyprofiler");
-    let server = Server::of(std::slice::from_ref(&sample.path));
+    let (sample, server) = Server::of_sample("easyprofiler");
     let trace_id = server.wait()["traces"][0]["trace_id"].as_str().expect("an id").to_owned();
     let next = server.get(&format!("next?q=Frame&ts={}", i64::MIN)).json();
     let place = |hints: &str| server.get(&format!("place?ts={}&trace_id={trace_id}{hints}", next["ts_ns"])).json();

@@ -80,7 +80,7 @@ fn boxes_are_the_stacks_of_the_program() {
     let mut with_stacks = 0;
     for path in some_of_every_format() {
         let trace = opened(&path);
-        let server = Server::of(std::slice::from_ref(&path));
+        let server = Server::of_one(&path);
         for (name, weight) in weights {
             for (view, is_reversed) in [("top", false), ("bottom", true)] {
                 for by_thread in [false, true] {
@@ -105,7 +105,7 @@ fn boxes_are_the_stacks_of_the_program() {
 fn a_stretch_and_tracks_narrow_the_stacks() {
     let path = fixture("easyprofiler", "v210_nested_threads.prof");
     let trace = opened(&path);
-    let server = Server::of(std::slice::from_ref(&path));
+    let server = Server::of_one(&path);
     let state = server.wait();
     let (from, to) = (state["from_ns"].as_i64().expect("a time"), state["to_ns"].as_i64().expect("a time"));
     let (from_ns, to_ns) = (from + (to - from) / 3, to - (to - from) / 3);
@@ -124,7 +124,7 @@ fn a_stretch_and_tracks_narrow_the_stacks() {
 #[test]
 fn a_path_shows_what_is_below_it() {
     let path = fixture("nytprof", "devel-nytprof-6.12/recurse-calls2.nytprof");
-    let server = Server::of(std::slice::from_ref(&path));
+    let server = Server::of_one(&path);
     let all = ask(&server, &json!({}));
     let deepest = stacks(&all).into_keys().max_by_key(Vec::len).expect("a stack");
     assert!(deepest.len() > 3, "{deepest:?}");
@@ -162,7 +162,7 @@ fn stacks_of_sums_are_estimated_and_said_to_be() {
     let trace = opened(&path);
     let report = stats_of(std::slice::from_ref(&trace), &StatsOptions::default()).expect("it is read");
     assert!(report.spans.is_empty() && !report.calls.is_empty());
-    let server = Server::of(std::slice::from_ref(&path));
+    let server = Server::of_one(&path);
     let answer = ask(&server, &json!({}));
     assert_eq!(answer["estimate"], true);
     let own: u64 = report.calls.iter().map(|row| row.self_ns).sum();
@@ -189,13 +189,11 @@ fn bad_questions_about_stacks_get_a_sentence() {
         r#"{"tracks":"x"}"#,
         r#"{"tracks":"1234"}"#,
     ] {
-        let answer = server.post("flame", body.as_bytes());
-        assert!((400..500).contains(&answer.status), "{body}: {}", answer.status);
-        assert!(answer.error().len() > 10, "{body}: {:?}", answer.error());
+        server.post("flame", body.as_bytes()).assert_refused(body);
     }
     let long = json!({ "path": vec!["x"; 100_000] }).to_string();
     assert_eq!(server.post("flame", long.as_bytes()).json()["path"], json!([]));
-    assert!((400..500).contains(&server.post("flame", &[0xff, 0xfe]).status));
+    server.post("flame", &[0xff, 0xfe]).assert_refused("bytes that are not text");
 }
 
 /// Total and weight before by stack, of boxes with a name.

@@ -1,6 +1,6 @@
 //! Which requests are answered.
 
-use crate::support::{Server, sample};
+use crate::support::Server;
 
 #[test]
 fn the_page_is_served_to_whoever_asks_this_server() {
@@ -22,8 +22,7 @@ fn the_page_is_served_to_whoever_asks_this_server() {
 
 #[test]
 fn without_the_token_nothing_is_told() {
-    let trace = sample("easyprofiler");
-    let server = Server::of(std::slice::from_ref(&trace.path));
+    let (_trace, server) = Server::of_sample("easyprofiler");
     let longer = format!("{}0", server.token());
     let other = "0".repeat(server.token().len());
     for token in ["", "x", &longer, &other, &server.token()[1..]] {

@@ -21,7 +21,7 @@ fn numbers(server: &Server) -> BTreeMap<String, usize> {
 fn durations_are_those_of_the_program() {
     for path in some_of_every_format() {
         let trace = opened(&path);
-        let server = Server::of(std::slice::from_ref(&path));
+        let server = Server::of_one(&path);
         let numbers = numbers(&server);
         let report = stats::of_traces(std::slice::from_ref(&trace), &Options::default()).expect("it is read");
         for row in report.spans.iter().take(8).filter(|row| row.calls > 0) {
@@ -77,7 +77,7 @@ fn longest_are_listed(server: &Server, name: usize, histogram: &Value) {
 fn a_stretch_narrows_the_durations() {
     let path = fixture("easyprofiler", "v210_nested_threads.prof");
     let trace = opened(&path);
-    let server = Server::of(std::slice::from_ref(&path));
+    let server = Server::of_one(&path);
     let (state, numbers) = (server.wait(), numbers(&server));
     let (from, to) = (state["from_ns"].as_i64().expect("a time"), state["to_ns"].as_i64().expect("a time"));
     let from_ns = from + (to - from) / 2;
@@ -99,7 +99,7 @@ fn a_stretch_narrows_the_durations() {
 fn values_are_compared_with_the_spans_around_them() {
     let path = fixture("easyprofiler", "v210_values.prof");
     let trace = opened(&path);
-    let server = Server::of(std::slice::from_ref(&path));
+    let server = Server::of_one(&path);
     let numbers = numbers(&server);
     let report = stats::of_traces(std::slice::from_ref(&trace), &Options::default()).expect("it is read");
     let mut pairs = 0;

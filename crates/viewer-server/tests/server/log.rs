@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use traceloom_mapping::{Options, open};
 use traceloom_model::{Batches, Filter, Table, TableSource, Wanted, select};
 
-use crate::support::{Server, fixture, sample};
+use crate::support::{Server, fixture};
 
 const LOGS: [&str; 5] =
     ["head_server.clog", "head_levels.clog", "head_notime_levels.clog", "head_threads_a.clog", "head_burst_1300.clog"];
@@ -52,7 +52,7 @@ fn texts(answer: &Value) -> Vec<String> {
 fn all_lines_come_in_order_in_parts_of_any_size() {
     for name in LOGS {
         let path = fixture("cnanolog", name);
-        let (server, expected) = (Server::of(std::slice::from_ref(&path)), rows(&path));
+        let (server, expected) = (Server::of_one(&path), rows(&path));
         let mut found = Vec::new();
         for skip in (0..).step_by(97) {
             let part = server.get(&format!("log?skip={skip}&take=97")).json();
@@ -70,7 +70,7 @@ fn all_lines_come_in_order_in_parts_of_any_size() {
 #[test]
 fn filters_leave_what_they_say_and_levels_are_counted() {
     let path = fixture("cnanolog", "head_server.clog");
-    let (server, all) = (Server::of(std::slice::from_ref(&path)), rows(&path));
+    let (server, all) = (Server::of_one(&path), rows(&path));
     let count = |keeps: &dyn Fn(&str, &str) -> bool| all.iter().filter(|(_, level, text)| keeps(level, text)).count();
     let total = |question: &str| server.get(&format!("log?take=1000&{question}")).json()["total"].clone();
     assert_eq!(total("text=post"), count(&|_, text| text.to_lowercase().contains("post")));
@@ -102,7 +102,7 @@ fn filters_leave_what_they_say_and_levels_are_counted() {
 #[test]
 fn the_nearest_line_to_a_time_is_found() {
     let path = fixture("cnanolog", "head_server.clog");
-    let (server, all) = (Server::of(std::slice::from_ref(&path)), rows(&path));
+    let (server, all) = (Server::of_one(&path), rows(&path));
     let times: Vec<i64> = all.iter().filter_map(|(ts_ns, ..)| *ts_ns).collect();
     assert_eq!(times.len(), all.len());
     let at = |ts: i64| server.get(&format!("log?at={ts}")).json()["at"].as_u64().expect("a place") as usize;
@@ -133,7 +133,7 @@ fn a_line_comes_with_its_arguments() {
         let path = fixture("cnanolog", name);
         let batches = tables(&path);
         let ids: Vec<i64> = lines(&batches).flat_map(|view| view.id.values().to_vec()).collect();
-        let server = Server::of(std::slice::from_ref(&path));
+        let server = Server::of_one(&path);
         for number in [0, ids.len() / 2, ids.len() - 1] {
             let mut keys = Vec::new();
             for view in arguments(&batches) {
@@ -217,16 +217,14 @@ fn every_line_of_several_logs_comes_with_its_own_arguments() {
 
 #[test]
 fn a_log_of_nothing_is_empty() {
-    let trace = sample("wtf");
-    let server = Server::of(std::slice::from_ref(&trace.path));
+    let (_trace, server) = Server::of_sample("wtf");
     let answer = server.get("log?skip=5&take=10&text=a&levels=INFO&at=0").json();
     assert_eq!((&answer["total"], &answer["at"], &answer["lines"]), (&json!(0), &Value::Null, &json!([])));
 }
 
 #[test]
 fn lines_of_a_filter_are_found_on_the_axis() {
-    let trace = sample("cnanolog");
-    let server = Server::of(std::slice::from_ref(&trace.path));
+    let (_trace, server) = Server::of_sample("cnanolog");
     let state = server.wait();
     let window = format!("from={}&to={}&px=50", state["from_ns"], state["to_ns"]);
     let hits = |filter: &str| server.get(&format!("log/hits?{window}&{filter}")).json();

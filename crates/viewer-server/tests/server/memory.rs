@@ -68,7 +68,7 @@ fn the_report_is_that_of_the_analysis() {
     let sample = sample("memlyze");
     paths.push(sample.path.clone());
     for path in paths {
-        let server = Server::of(std::slice::from_ref(&path));
+        let server = Server::of_one(&path);
         let whole = report(&path, None);
         check(&server.get("memory?trace=0&points=64").json(), &whole, 0);
         let middle = whole.totals.first_ns + (whole.totals.last_ns - whole.totals.first_ns) / 2;
@@ -87,7 +87,7 @@ fn the_report_is_that_of_the_analysis() {
 #[test]
 fn sites_of_a_function_are_those_with_it_in_their_stack() {
     let trace = sample("memlyze");
-    let (server, report) = (Server::of(std::slice::from_ref(&trace.path)), report(&trace.path, None));
+    let (server, report) = (Server::of_one(&trace.path), report(&trace.path, None));
     let functions: Vec<&str> =
         report.sites.iter().flat_map(|site| &site.stack).map(|frame| frame.function.as_str()).collect();
     assert!(functions.len() > 5, "stacks are deep");
@@ -105,21 +105,16 @@ fn sites_of_a_function_are_those_with_it_in_their_stack() {
 
 #[test]
 fn what_has_no_memory_is_refused() {
-    let trace = sample("easyprofiler");
-    let server = Server::of(std::slice::from_ref(&trace.path));
-    for question in [
+    let (trace, server) = Server::of_sample("easyprofiler");
+    server.refuses(&[
         "memory",
         "memory?trace=0",
         "memory?trace=7",
         "memory?trace=-1",
         "memory?trace=0&at=x",
         "memory?trace=0&points=-1",
-    ] {
-        let answer = server.get(question);
-        assert!((400..500).contains(&answer.status) && answer.error().len() > 10, "{question}: {}", answer.status);
-    }
-    let memory = sample("memlyze");
-    let server = Server::of(std::slice::from_ref(&memory.path));
+    ]);
+    let (memory, server) = Server::of_sample("memlyze");
     for at in [i64::MIN, i64::MAX] {
         assert_eq!(server.get(&format!("memory?trace=0&at={at}&points=18446744073709551615")).status, 200, "{at}");
     }

@@ -13,7 +13,7 @@ fn notes_are_next_to_the_file_and_nowhere_else() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("game.prof");
     fs::copy(traceloom_testkit::fixture("easyprofiler/v210_values.prof"), &file).unwrap();
-    let server = Server::of(std::slice::from_ref(&file));
+    let server = Server::of_one(&file);
     server.wait();
     assert_eq!(notes(&server), json!([{"trace": 0, "notes": [], "error": null}]));
 

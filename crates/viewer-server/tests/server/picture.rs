@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use traceloom_mapping::{Options, open};
 use traceloom_model::{Batches, Filter, Table, TableSource, Wanted, select};
 
-use crate::support::{Server, fixture, sample};
+use crate::support::{Server, fixture};
 
 /// A bar: left, right, duration, name, index, count; the busy share is not compared.
 type Bar = (f32, f32, f32, u32, u32, u32);
@@ -48,8 +48,7 @@ fn spans_of(path: &std::path::Path) -> Vec<(i64, i64)> {
 #[test]
 fn from_afar_no_span_is_lost() {
     for format in ["easyprofiler", "nytprof", "wtf"] {
-        let trace = sample(format);
-        let server = Server::of(std::slice::from_ref(&trace.path));
+        let (trace, server) = Server::of_sample(format);
         let state = server.wait();
         let tracks: Vec<String> = (0..state["tracks"].as_array().map_or(0, Vec::len)).map(|t| t.to_string()).collect();
         let tracks = tracks.join(",");
@@ -70,8 +69,7 @@ fn from_afar_no_span_is_lost() {
 
 #[test]
 fn a_window_of_ten_nanoseconds_is_exact() {
-    let trace = sample("easyprofiler");
-    let server = Server::of(std::slice::from_ref(&trace.path));
+    let (trace, server) = Server::of_sample("easyprofiler");
     let all = spans_of(&trace.path);
     let (begin, dur) = all[all.len() / 2];
     let (from, to, pixels) = (begin - 4, begin + 6, 1_280_u32);
@@ -87,8 +85,7 @@ fn a_window_of_ten_nanoseconds_is_exact() {
 
 #[test]
 fn deep_tracks_are_given_in_parts() {
-    let trace = sample("nytprof");
-    let server = Server::of(std::slice::from_ref(&trace.path));
+    let (_trace, server) = Server::of_sample("nytprof");
     let window = format!("from={}&to={}&px=100", i64::MIN, i64::MAX);
     let all = lanes(&server.get(&format!("picture?{window}&tracks=0")).body);
     assert!(all.len() > 3, "{} lanes", all.len());
@@ -102,8 +99,7 @@ fn flows_frames_and_marks_are_there() {
     let state = server.wait();
     let framed = state["tracks"].as_array().expect("a list").iter().any(|track| track["frame_depth"] == 1);
     assert!(framed, "{state}");
-    let trace = sample("wtf");
-    let server = Server::of(std::slice::from_ref(&trace.path));
+    let (trace, server) = Server::of_sample("wtf");
     let state = server.wait();
     let tracks = state["tracks"].as_array().expect("a list");
     let numbers: Vec<String> = (0..tracks.len()).map(|number| number.to_string()).collect();
@@ -126,7 +122,7 @@ fn values_that_are_texts_are_labels() {
         expected.extend(texts.map(|(row, text)| (rows.name.get(row).to_owned(), rows.ts_ns.get(row), text.to_owned())));
     }
     assert!(expected.len() > 5, "the fixture has texts");
-    let server = Server::of(std::slice::from_ref(&path));
+    let server = Server::of_one(&path);
     server.post("offset?trace=0&offset_ns=1000", &[]);
     let (state, names) = (server.wait(), server.get("names").json());
     let counters = state["counters"].as_array().expect("counters");

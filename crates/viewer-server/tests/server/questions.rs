@@ -5,12 +5,11 @@ use traceloom_analysis::stats;
 use traceloom_core::TimeRange;
 use traceloom_mapping::{Options, open};
 
-use crate::support::{Server, fixture, sample};
+use crate::support::{Server, fixture};
 
 #[test]
 fn totals_are_those_of_stats() {
-    let trace = sample("easyprofiler");
-    let server = Server::of(std::slice::from_ref(&trace.path));
+    let (trace, server) = Server::of_sample("easyprofiler");
     let state = server.wait();
     let (from, to) = (state["from_ns"].as_i64().expect("a time"), state["to_ns"].as_i64().expect("a time"));
     let opened = [open(&trace.path, None, &Options::default()).expect("it opens")];
@@ -30,8 +29,7 @@ fn totals_are_those_of_stats() {
 
 #[test]
 fn a_range_has_its_log_lines_and_its_memory() {
-    let log = sample("cnanolog");
-    let server = Server::of(std::slice::from_ref(&log.path));
+    let (_log, server) = Server::of_sample("cnanolog");
     let state = server.wait();
     let window = |from: i64, to: i64| format!("totals?from={from}&to={to}");
     let lines = |totals: &Value| -> u64 {
@@ -45,8 +43,7 @@ fn a_range_has_its_log_lines_and_its_memory() {
     let halves = [window(from, middle), window(middle, to + 1)].map(|half| lines(&server.get(&half).json()));
     assert!(halves.iter().all(|half| *half > 0) && halves.iter().sum::<u64>() == all, "{halves:?} of {all}");
 
-    let memory = sample("memlyze");
-    let server = Server::of(std::slice::from_ref(&memory.path));
+    let (memory, server) = Server::of_sample("memlyze");
     let state = server.wait();
     let (from, to) = (state["from_ns"].as_i64().expect("a time"), state["to_ns"].as_i64().expect("a time"));
     let report = server.get("memory?trace=0").json();
@@ -57,8 +54,7 @@ fn a_range_has_its_log_lines_and_its_memory() {
 
 #[test]
 fn a_span_knows_its_callers_and_callees() {
-    let trace = sample("easyprofiler");
-    let server = Server::of(std::slice::from_ref(&trace.path));
+    let (_trace, server) = Server::of_sample("easyprofiler");
     server.wait();
     let name = server.get("search?q=Physics").json()["rows"][0][0].clone();
     let found = server.get(&format!("next?name={name}&ts=0")).json();
@@ -81,8 +77,7 @@ fn a_span_knows_its_callers_and_callees() {
 
 #[test]
 fn frames_have_a_worst_one_and_its_cause() {
-    let trace = sample("easyprofiler");
-    let server = Server::of(std::slice::from_ref(&trace.path));
+    let (_trace, server) = Server::of_sample("easyprofiler");
     server.wait();
     let frames = server.get("frames").json();
     let (bars, worst) = (frames["frames"].as_array().expect("bars"), frames["worst"].as_array().expect("frames"));
@@ -97,8 +92,7 @@ fn frames_have_a_worst_one_and_its_cause() {
 
 #[test]
 fn totals_of_tracks_add_up_to_those_of_all() {
-    let trace = sample("easyprofiler");
-    let server = Server::of(std::slice::from_ref(&trace.path));
+    let (trace, server) = Server::of_sample("easyprofiler");
     let state = server.wait();
     let window = format!("from={}&to={}", state["from_ns"], state["to_ns"]);
     let all = server.get(&format!("totals?{window}")).json();
@@ -116,8 +110,7 @@ fn totals_of_tracks_add_up_to_those_of_all() {
 
 #[test]
 fn what_is_searched_for_is_found_and_stepped_through() {
-    let trace = sample("easyprofiler");
-    let server = Server::of(std::slice::from_ref(&trace.path));
+    let (_trace, server) = Server::of_sample("easyprofiler");
     let found = server.get("search?q=").json();
     let row = &found["rows"][0];
     let (name, text, count) = (&row[0], row[1].as_str().expect("a name"), row[2].as_u64().expect("a count"));
@@ -177,8 +170,7 @@ fn a_brief_answer_has_the_own_time_of_the_table() {
 
 #[test]
 fn a_switch_tells_what_ran_instead() {
-    let trace = sample("easyprofiler");
-    let server = Server::of(std::slice::from_ref(&trace.path));
+    let (_trace, server) = Server::of_sample("easyprofiler");
     let switch = server.get("switch?track=0&index=0").json();
     assert!(switch["target_tid"].is_u64() && switch["dur_ns"].as_i64() > Some(0), "{switch}");
     assert_eq!(server.get("switch?track=0&index=4294967295").status, 404);
@@ -202,8 +194,7 @@ fn an_event_comes_with_its_arguments() {
 
 #[test]
 fn a_log_line_is_told_in_full() {
-    let trace = sample("cnanolog");
-    let server = Server::of(std::slice::from_ref(&trace.path));
+    let (_trace, server) = Server::of_sample("cnanolog");
     let state = server.wait();
     let window = format!("from={}&to={}&px=1000", state["from_ns"], state["to_ns"]);
     let extras = server.get(&format!("extras?{window}")).json();

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use crate::support::{Server, sample};
+use crate::support::Server;
 
 /// Longer than the server waits.
 const LONG: Duration = Duration::from_secs(60);
@@ -50,8 +50,7 @@ fn half_sent_requests_are_given_up() {
 
 #[test]
 fn stalled_uploads_starve_nobody() {
-    let trace = sample("easyprofiler");
-    let server = Server::of(std::slice::from_ref(&trace.path));
+    let (trace, server) = Server::of_sample("easyprofiler");
     let head = format!(
         "POST /api/open?name=x HTTP/1.1\r\nhost: {}\r\nx-traceloom-token: {}\r\ncontent-length: 1000\r\n\r\nx",
         server.address(),

@@ -29,8 +29,7 @@ fn expected(path: &Path, sql: &str) -> Vec<Vec<String>> {
 #[test]
 fn every_example_gives_the_rows_of_the_command_line() {
     for format in ["easyprofiler", "cnanolog", "memlyze", "nytprof", "wtf"] {
-        let sample = sample(format);
-        let server = Server::of(std::slice::from_ref(&sample.path));
+        let (sample, server) = Server::of_sample(format);
         let schema = server.get("sql/schema").json();
         let examples = schema["examples"].as_array().expect("examples");
         assert!(examples.len() >= 4, "{format}");
@@ -129,7 +128,7 @@ fn the_next_question_ends_the_one_before() {
 #[test]
 fn times_are_those_of_the_axis() {
     let path = fixture("easyprofiler", "v210_one_block.prof");
-    let server = Server::of(std::slice::from_ref(&path));
+    let server = Server::of_one(&path);
     let first = |server: &Server| {
         ask(server, "select min(ts_ns) as ts_ns from spans").json()["rows"][0][0]
             .as_str()

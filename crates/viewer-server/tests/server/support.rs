@@ -11,6 +11,7 @@ use std::{
 
 use serde_json::Value;
 use traceloom_open::FORMATS;
+use traceloom_testkit::client::host_and_token;
 use traceloom_viewer_server::{Options, Viewer, start};
 
 /// More than any answer needs.
@@ -40,6 +41,12 @@ impl Response {
     pub(crate) fn error(&self) -> String {
         self.json()["error"].as_str().unwrap_or_default().to_owned()
     }
+
+    /// Asserts that the question was refused with a sentence.
+    pub(crate) fn assert_refused(&self, question: &str) {
+        let is_refused = (400..500).contains(&self.status) && self.error().len() > 10;
+        assert!(is_refused, "{question}: {} {:?}", self.status, self.error());
+    }
 }
 
 impl Server {
@@ -48,10 +55,20 @@ impl Server {
         Self::with(Options { paths: paths.to_vec(), ..Options::default() })
     }
 
+    pub(crate) fn of_one(path: &Path) -> Self {
+        Self::of(&[path.to_owned()])
+    }
+
+    /// Serves the sample of a format.
+    pub(crate) fn of_sample(format: &str) -> (Sample, Self) {
+        let sample = sample(format);
+        let server = Self::of_one(&sample.path);
+        (sample, server)
+    }
+
     pub(crate) fn with(options: Options) -> Self {
         let viewer = start(options).expect("a port is free");
-        let rest = viewer.url().strip_prefix("http://").expect("an address");
-        let (address, token) = rest.split_once("/?token=").expect("a token");
+        let (address, token) = host_and_token(viewer.url());
         let token = token.split('&').next().expect("a token");
         let (address, token) = (address.to_owned(), token.to_owned());
         let server = Self { viewer, address, token };
@@ -89,6 +106,11 @@ impl Server {
     /// Asks the API, as the page does.
     pub(crate) fn get(&self, question: &str) -> Response {
         self.send(&format!("GET /api/{question} HTTP/1.1"), &[("x-traceloom-token", &self.token)], &[])
+    }
+
+    /// Asserts that these questions are refused.
+    pub(crate) fn refuses(&self, questions: &[&str]) {
+        questions.iter().for_each(|question| self.get(question).assert_refused(question));
     }
 
     pub(crate) fn post(&self, question: &str, body: &[u8]) -> Response {

@@ -16,8 +16,7 @@ fn every_format_shows_something() {
         ("pynytprof", "bytes"),
         ("wtf", "spans"),
     ] {
-        let trace = sample(format);
-        let server = Server::of(std::slice::from_ref(&trace.path));
+        let (_trace, server) = Server::of_sample(format);
         let state = server.wait();
         assert_eq!(state["traces"][0]["state"], "ready", "{format}: {state}");
         let tracks = state["tracks"].as_array().expect("a list").iter();
@@ -38,7 +37,7 @@ fn what_was_read_before_an_error_is_shown_with_it() {
     let bytes = fs::read(&trace.path).expect("the sample");
     let cut = trace.path.with_file_name("cut.prof");
     fs::write(&cut, &bytes[..bytes.len() * 2 / 3]).expect("a place to write");
-    let lenient = Server::of(std::slice::from_ref(&cut));
+    let lenient = Server::of_one(&cut);
     assert!(lenient.wait()["traces"][0]["findings"].as_u64() > Some(0));
     let ingest = traceloom_mapping::Options { read: traceloom_core::Options::strict(), ..Default::default() };
     let server = Server::with(Options { paths: vec![cut, trace.path.clone()], ingest, ..Options::default() });
@@ -99,8 +98,7 @@ fn a_file_that_is_too_long_or_half_there_is_not_loaded() {
 
 #[test]
 fn a_page_that_knows_all_is_told_little() {
-    let trace = sample("easyprofiler");
-    let server = Server::of(std::slice::from_ref(&trace.path));
+    let (trace, server) = Server::of_sample("easyprofiler");
     let revision = server.wait()["revision"].clone();
     let again = server.get(&format!("state?since={revision}")).json();
     assert_eq!(again["revision"], revision);
@@ -113,7 +111,7 @@ fn a_page_that_knows_all_is_told_little() {
 fn a_trace_that_is_closed_leaves_nothing_behind() {
     let (game, log) = (sample("easyprofiler"), sample("cnanolog"));
     let server = Server::of(&[log.path.clone(), game.path.clone()]);
-    let alone = Server::of(std::slice::from_ref(&game.path));
+    let alone = Server::of_one(&game.path);
     let names = |server: &Server, text: &str| server.get(&format!("search?q={text}")).json()["spans"].clone();
     assert_eq!(server.post("close?trace=0", &[]).status, 200);
     let (left, only) = (server.wait(), alone.wait());
