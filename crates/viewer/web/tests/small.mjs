@@ -155,16 +155,20 @@ async function arrangingIsSaid(viewer) {
   assert.equal(await page.locator("#status").textContent(), "");
 }
 
+const STEPS = [
+  nothingToStepThrough,
+  searchIsLeft,
+  cardGoes,
+  emptyViewLeadsOn,
+  headingZooms,
+  lowWindowHasAll,
+  exampleIsAnswered,
+  oddQueriesAreSurvived,
+  arrangingIsSaid,
+];
+
 await test(async (viewer) => {
   await findingsComeAtOnce(viewer);
   await viewer.focus();
-  await nothingToStepThrough(viewer);
-  await searchIsLeft(viewer);
-  await cardGoes(viewer);
-  await emptyViewLeadsOn(viewer);
-  await headingZooms(viewer);
-  await lowWindowHasAll(viewer);
-  await exampleIsAnswered(viewer);
-  await oddQueriesAreSurvived(viewer);
-  await arrangingIsSaid(viewer);
+  for (const step of STEPS) await step(viewer);
 });

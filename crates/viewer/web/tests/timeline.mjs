@@ -271,16 +271,20 @@ async function spansAreUnderThePointer(viewer) {
   await viewer.press("Escape");
 }
 
+const STEPS = [
+  searchFinds,
+  childrenStayStrong,
+  keysMayBeFast,
+  themeFollows,
+  gotoMoves,
+  boxSelects,
+  spansAreUnderThePointer,
+];
+
 await test(async (viewer) => {
   const [extent] = viewer.query("select first_ts_ns, last_ts_ns from traces");
   await keysMove(viewer, extent);
   await mouseMoves(viewer);
   await minimapMoves(viewer, extent);
-  await searchFinds(viewer);
-  await childrenStayStrong(viewer);
-  await keysMayBeFast(viewer);
-  await themeFollows(viewer);
-  await gotoMoves(viewer);
-  await boxSelects(viewer);
-  await spansAreUnderThePointer(viewer);
+  for (const step of STEPS) await step(viewer);
 });

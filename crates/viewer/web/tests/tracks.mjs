@@ -168,11 +168,8 @@ async function focusIsSeen(viewer) {
     assert.ok(seen.has(id), `Tab does not reach ${id}`);
 }
 
+const STEPS = [tracksChange, scrolls, panelsFollowKeys, keysAreShown, themeChanges, focusIsSeen];
+
 await test(async (viewer) => {
-  await tracksChange(viewer);
-  await scrolls(viewer);
-  await panelsFollowKeys(viewer);
-  await keysAreShown(viewer);
-  await themeChanges(viewer);
-  await focusIsSeen(viewer);
+  for (const step of STEPS) await step(viewer);
 });
