@@ -421,8 +421,7 @@ fn a_part_of_the_tables_is_a_part_of_all() {
         let trace = common::trace(&common::fixtures().join(format!("memlyze/{name}.mlyze")));
         let (all, _) = common::tables(&trace);
         assert!(all.rows(Table::Allocations) > 0, "{name}");
-        checks::columns_do_not_depend_on_each_other(&trace, &all);
-        checks::tables_do_not_depend_on_each_other(&trace, &all);
+        checks::parts_are_those_of_the_whole(&trace, &all);
     }
 }
 

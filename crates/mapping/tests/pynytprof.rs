@@ -321,8 +321,7 @@ fn a_part_is_the_same_as_in_the_whole() {
     for path in profiles(&common::fixtures().join("nytprof")) {
         let trace = common::trace(&path);
         let (all, _) = common::tables(&trace);
-        checks::columns_do_not_depend_on_each_other(&trace, &all);
-        checks::tables_do_not_depend_on_each_other(&trace, &all);
+        checks::parts_are_those_of_the_whole(&trace, &all);
     }
 }
 

@@ -24,8 +24,14 @@ pub fn folders(format: &str) -> Vec<PathBuf> {
     [Some(crate::common::fixtures()), corpus].into_iter().flatten().map(folder).collect()
 }
 
+/// Each column alone, and each table alone, is the same as among all.
+pub fn parts_are_those_of_the_whole(trace: &Trace, all: &Batches) {
+    columns_do_not_depend_on_each_other(trace, all);
+    tables_do_not_depend_on_each_other(trace, all);
+}
+
 /// Each column alone is the same as in the whole table.
-pub fn columns_do_not_depend_on_each_other(trace: &Trace, all: &Batches) {
+fn columns_do_not_depend_on_each_other(trace: &Trace, all: &Batches) {
     for table in Table::ALL {
         for (number, column) in table.columns().iter().enumerate() {
             let parts = crate::common::part(trace, table, &[column.name]);
@@ -46,7 +52,7 @@ fn same(one: &dyn Array, other: &dyn Array) -> bool {
 }
 
 /// Each table alone is the same as among all.
-pub fn tables_do_not_depend_on_each_other(trace: &Trace, all: &Batches) {
+fn tables_do_not_depend_on_each_other(trace: &Trace, all: &Batches) {
     for table in Table::ALL {
         let mut alone = Batches::of(Wanted::nothing().and(table, Columns::ALL));
         ingest(trace, &Options::default(), &mut alone).expect("the trace can be read");
