@@ -4,7 +4,7 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::{Reading, Shifts, figures::parse_part};
+use super::{Answer, Reading, Runs, Shifts, figures::parse_part};
 use traceloom_core::{TimeRange, parse_duration};
 
 #[derive(Args, Debug)]
@@ -131,11 +131,8 @@ pub(crate) struct Tree {
     pub(crate) range: Option<TimeRange>,
     #[command(flatten)]
     pub(crate) shifts: Shifts,
-    /// One JSON object.
-    #[arg(long)]
-    pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) reading: Reading,
+    pub(crate) answer: Answer,
 }
 
 /// How a flame graph is written.
@@ -174,12 +171,8 @@ pub(crate) struct Report {
     /// Traces; two of them are compared.
     #[arg(required_unless_present = "baseline", conflicts_with_all = ["baseline", "candidate"], value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Runs before the change, one trace each.
-    #[arg(long, num_args = 1.., value_name = "FILE", requires = "candidate")]
-    pub(crate) baseline: Vec<PathBuf>,
-    /// Runs after the change, one trace each.
-    #[arg(long, num_args = 1.., value_name = "FILE", requires = "baseline")]
-    pub(crate) candidate: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) runs: Runs,
     /// Exit with 1 if anything got worse by more than this, such as `5%`.
     #[arg(long, value_name = "PERCENT", value_parser = parse_part)]
     pub(crate) fail_over: Option<f64>,
@@ -267,11 +260,8 @@ pub(crate) struct Lines {
     /// Output file; `-` is standard output.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub(crate) output: PathBuf,
-    /// One JSON object.
-    #[arg(long)]
-    pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) reading: Reading,
+    pub(crate) answer: Answer,
 }
 
 /// How statements are added up.
@@ -312,11 +302,8 @@ pub(crate) struct Memory {
     /// Number of points of the usage curve.
     #[arg(long, default_value_t = 60, value_name = "N")]
     pub(crate) points: usize,
-    /// One JSON object.
-    #[arg(long)]
-    pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) reading: Reading,
+    pub(crate) answer: Answer,
 }
 
 #[derive(Args, Debug)]

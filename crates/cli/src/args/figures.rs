@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use traceloom_analysis::{diff, stats};
 
-use super::{Reading, Shifts};
+use super::{Answer, EachFile, Reading, Runs, Shifts};
 use traceloom_core::{TimeRange, parse_duration};
 
 #[derive(Args, Debug)]
@@ -39,11 +39,8 @@ pub(crate) struct Stats {
     /// Name of the enclosing spans for `--value`.
     #[arg(long, value_name = "NAME", requires = "value")]
     pub(crate) inside: Option<String>,
-    /// One JSON object.
-    #[arg(long)]
-    pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) reading: Reading,
+    pub(crate) answer: Answer,
 }
 
 /// How spans are grouped.
@@ -125,12 +122,8 @@ pub(crate) struct Diff {
     /// Trace after the change.
     #[arg(value_name = "B", required_unless_present = "baseline")]
     pub(crate) after: Option<PathBuf>,
-    /// Runs before the change, one trace each.
-    #[arg(long, num_args = 1.., value_name = "FILE", requires = "candidate")]
-    pub(crate) baseline: Vec<PathBuf>,
-    /// Runs after the change, one trace each.
-    #[arg(long, num_args = 1.., value_name = "FILE", requires = "baseline")]
-    pub(crate) candidate: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) runs: Runs,
     #[command(flatten)]
     pub(crate) comparison: Comparison,
     #[command(flatten)]
@@ -212,9 +205,6 @@ impl From<Metric> for diff::Metric {
 
 #[derive(Args, Debug)]
 pub(crate) struct Advise {
-    /// Traces; `-` is standard input.
-    #[arg(required = true, value_name = "FILE")]
-    pub(crate) files: Vec<PathBuf>,
     /// Time budget of a frame.
     #[arg(long, default_value = "16.667ms", value_name = "TIME", value_parser = parse_duration)]
     pub(crate) budget: i64,
@@ -227,26 +217,17 @@ pub(crate) struct Advise {
     /// Print the SQL query of each finding.
     #[arg(long)]
     pub(crate) sql: bool,
-    /// One JSON object per file.
-    #[arg(long)]
-    pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) reading: Reading,
+    pub(crate) each: EachFile,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct Summary {
-    /// Traces; `-` is standard input.
-    #[arg(required = true, value_name = "FILE")]
-    pub(crate) files: Vec<PathBuf>,
     /// Rows of each list.
     #[arg(long, default_value_t = SUMMARY_ROWS, value_name = "N")]
     pub(crate) limit: usize,
-    /// One JSON object per file.
-    #[arg(long)]
-    pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) reading: Reading,
+    pub(crate) each: EachFile,
 }
 
 /// Rows per list of a summary.

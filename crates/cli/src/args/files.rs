@@ -5,21 +5,15 @@ use std::path::PathBuf;
 use clap::Args;
 use traceloom_core::TimeRange;
 
-use super::{Reading, Shifts};
+use super::{EachFile, Reading, Shifts};
 
 #[derive(Args, Debug)]
 pub(crate) struct Info {
-    /// Traces; `-` is standard input.
-    #[arg(required = true, value_name = "FILE")]
-    pub(crate) files: Vec<PathBuf>,
     /// Add the summary: findings, hottest names, slow frames, memory, errors.
     #[arg(long, conflicts_with = "json")]
     pub(crate) more: bool,
-    /// One JSON object per file.
-    #[arg(long)]
-    pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) reading: Reading,
+    pub(crate) each: EachFile,
 }
 
 #[derive(Args, Debug)]
@@ -42,17 +36,11 @@ pub(crate) struct Dump {
 
 #[derive(Args, Debug)]
 pub(crate) struct Check {
-    /// Traces; `-` is standard input.
-    #[arg(required = true, value_name = "FILE")]
-    pub(crate) files: Vec<PathBuf>,
     /// Stop at the first error, as the format's own tool does.
     #[arg(long)]
     pub(crate) strict: bool,
-    /// One JSON object per file.
-    #[arg(long)]
-    pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) reading: Reading,
+    pub(crate) each: EachFile,
 }
 
 #[derive(Args, Debug)]

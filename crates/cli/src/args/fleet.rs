@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::{
-    Reading,
+    Answer,
     figures::{Comparison, parse_part},
 };
 
@@ -23,11 +23,8 @@ pub(crate) struct Ingest {
     /// Merge the small files of each table and partition.
     #[arg(long)]
     pub(crate) compact: bool,
-    /// One JSON object.
-    #[arg(long)]
-    pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) reading: Reading,
+    pub(crate) answer: Answer,
 }
 
 #[derive(Args, Debug)]

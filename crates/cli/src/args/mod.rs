@@ -419,6 +419,40 @@ pub(crate) struct Reading {
     pub(crate) from: Option<String>,
 }
 
+/// The traces of a verb that answers for each file.
+#[derive(Args, Debug)]
+pub(crate) struct EachFile {
+    /// Traces; `-` is standard input.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// One JSON object per file.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// How a verb answers once for all its traces.
+#[derive(Args, Debug)]
+pub(crate) struct Answer {
+    /// One JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// The runs to compare.
+#[derive(Args, Debug)]
+pub(crate) struct Runs {
+    /// Runs before the change, one trace each.
+    #[arg(long, num_args = 1.., value_name = "FILE", requires = "candidate")]
+    pub(crate) baseline: Vec<PathBuf>,
+    /// Runs after the change, one trace each.
+    #[arg(long, num_args = 1.., value_name = "FILE", requires = "baseline")]
+    pub(crate) candidate: Vec<PathBuf>,
+}
+
 /// Where traces are placed on their common time axis.
 #[derive(Args, Debug, Default)]
 pub(crate) struct Shifts {

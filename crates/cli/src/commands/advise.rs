@@ -17,16 +17,16 @@ use crate::{
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    each(&arguments.files, |path| one(path, arguments))
+    each(&arguments.each.files, |path| one(path, arguments))
 }
 
 fn one(path: &Path, arguments: &Arguments) -> Result<Outcome> {
-    let trace = arguments.reading.open(path)?;
+    let trace = arguments.each.reading.open(path)?;
     let options =
         Options { budget_ns: arguments.budget.max(0).unsigned_abs(), hot: arguments.hot, spike: arguments.spike };
     let all = advise::of_trace(&trace, &options)?;
     let mut out = stdout();
-    if arguments.json {
+    if arguments.each.json {
         writeln!(out, "{}", advise::to_json(path, &all))?;
     } else {
         write(&mut out, &display_name(path), &all, arguments.sql)?;

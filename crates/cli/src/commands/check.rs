@@ -13,9 +13,9 @@ use crate::{
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &args::files::Check) -> Result<Outcome> {
-    each(&arguments.files, |path| {
-        let verdict = Verdict::of(path, &arguments.reading.watched().strict(arguments.strict))?;
-        if arguments.json {
+    each(&arguments.each.files, |path| {
+        let verdict = Verdict::of(path, &arguments.each.reading.watched().strict(arguments.strict))?;
+        if arguments.each.json {
             let mut out = stdout();
             writeln!(out, "{}", verdict.to_json(path))?;
             out.flush()?;

@@ -20,8 +20,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         let paths: Vec<PathBuf> = single.iter().chain(several).cloned().collect();
         arguments.reading.open_every_set(&paths)
     };
-    let before = set(&arguments.before, &arguments.baseline)?;
-    let after = set(&arguments.after, &arguments.candidate)?;
+    let before = set(&arguments.before, &arguments.runs.baseline)?;
+    let after = set(&arguments.after, &arguments.runs.candidate)?;
     show(&diff::of_traces(before.traces(), after.traces(), &arguments.comparison.options())?, &arguments.comparison)
 }
 

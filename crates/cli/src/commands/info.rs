@@ -18,7 +18,7 @@ use crate::{
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &args::files::Info) -> Result<Outcome> {
-    each(&arguments.files, |path| one(path, arguments))
+    each(&arguments.each.files, |path| one(path, arguments))
 }
 
 fn one(path: &Path, arguments: &args::files::Info) -> Result<Outcome> {
@@ -27,16 +27,16 @@ fn one(path: &Path, arguments: &args::files::Info) -> Result<Outcome> {
         && let Some(about) = super::store::about(path)?
     {
         let mut out = stdout();
-        if arguments.json {
+        if arguments.each.json {
             writeln!(out, "{}", about.json)?;
         } else {
             writeln!(out, "{}", about.text)?;
         }
         return Ok(out.flush().map(|()| Outcome::Fine)?);
     }
-    let trace = arguments.reading.open(path)?;
+    let trace = arguments.each.reading.open(path)?;
     let info = trace.info()?;
-    if arguments.json {
+    if arguments.each.json {
         let mut out = stdout();
         writeln!(out, "{}", info.to_json(path))?;
         out.flush()?;

@@ -22,10 +22,10 @@ use crate::{
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    each(&arguments.files, |path| {
-        let trace = arguments.reading.open(path)?;
+    each(&arguments.each.files, |path| {
+        let trace = arguments.each.reading.open(path)?;
         let mut out = stdout();
-        if arguments.json {
+        if arguments.each.json {
             let summary = summary::of_trace(&trace, &advise::Options::default())?;
             writeln!(out, "{}", serde_json::to_string(&summary).unwrap_or_default())?;
         } else {

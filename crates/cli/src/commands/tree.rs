@@ -19,7 +19,7 @@ use crate::{
 };
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    let traces = arguments.reading.open_set(&arguments.files, &arguments.shifts)?;
+    let traces = arguments.answer.reading.open_set(&arguments.files, &arguments.shifts)?;
     let options = flame::Options {
         weight: arguments.by.into(),
         by_thread: arguments.by_thread,
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     };
     let tree = call_tree(&graph, &options);
     let mut out = output::stdout();
-    if arguments.json {
+    if arguments.answer.json {
         writeln!(out, "{}", tree.to_json(unit(arguments.by)))?;
     } else {
         write_text(&tree, arguments, &mut out)?;

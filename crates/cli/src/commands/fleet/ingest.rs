@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     if arguments.compact {
         report.compacted += compact(store)?;
     }
-    if arguments.json {
+    if arguments.answer.json {
         let mut out = stdout();
         writeln!(out, "{}", to_json(&report))?;
         out.flush()?;
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
 
 fn add(sources: &[PathBuf], store: &Path, arguments: &Arguments) -> Result<Report> {
     let options = Options {
-        from: arguments.reading.from.clone(),
+        from: arguments.answer.reading.from.clone(),
         template: arguments.template.as_deref().map(Template::parse).transpose()?,
         tags: arguments.tags.iter().cloned().collect(),
         ..Options::default()

@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
 }
 
 fn read(arguments: &Arguments) -> Result<Profile> {
-    let trace = arguments.reading.open(&arguments.trace)?;
+    let trace = arguments.answer.reading.open(&arguments.trace)?;
     let mut lines = lines::Lines::new(Options { merge_evals: !arguments.separate_evals });
     trace.pour(&Filter::default(), &mut lines)?;
     let profile = lines.finish().profiles.pop();
@@ -49,7 +49,7 @@ fn read(arguments: &Arguments) -> Result<Profile> {
 
 fn show(profile: &Profile, arguments: &Arguments) -> Result<()> {
     let files = chosen(profile, arguments)?;
-    if arguments.json {
+    if arguments.answer.json {
         let lists = match arguments {
             Arguments { subs: true, .. } => Lists::Subs,
             Arguments { packages: true, .. } => Lists::Packages,
@@ -81,7 +81,7 @@ fn chosen(profile: &Profile, arguments: &Arguments) -> Result<Vec<i64>> {
         }
         return Ok(found);
     }
-    Ok(if arguments.all || arguments.json { by_time } else { by_time.into_iter().take(1).collect() })
+    Ok(if arguments.all || arguments.answer.json { by_time } else { by_time.into_iter().take(1).collect() })
 }
 
 fn level(arguments: &Arguments) -> Level {

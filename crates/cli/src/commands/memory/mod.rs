@@ -45,7 +45,7 @@ fn finish(files: &[PathBuf]) -> Result<()> {
 }
 
 fn show(arguments: &Arguments, files: &[PathBuf]) -> Result<Outcome> {
-    let traces = arguments.reading.open_set(files, &Shifts::default())?;
+    let traces = arguments.answer.reading.open_set(files, &Shifts::default())?;
     let options = Options { at_ns: arguments.at, points: arguments.points, ..Options::default() };
     let report = memory(&traces, &Filter::default(), &options)?;
     if report.totals.allocations == 0 && report.totals.frees == 0 {
@@ -55,7 +55,7 @@ fn show(arguments: &Arguments, files: &[PathBuf]) -> Result<Outcome> {
         ));
     }
     let mut out = output::stdout();
-    if arguments.json {
+    if arguments.answer.json {
         writeln!(out, "{}", report.to_json(&Extract::whole(&report)))?;
     } else {
         Text { out: &mut out, report: &report, limit: arguments.limit }.write()?;

@@ -41,7 +41,7 @@ pub(super) fn trace(arguments: &Arguments) -> Result<(PathBuf, Outcome)> {
     if arguments.lz4 {
         command.env(environment::PACKING, "lz4");
     }
-    if arguments.json {
+    if arguments.answer.json {
         // Standard output is reserved for the result.
         command.stdout(Stdio::from(io::stderr().as_fd().try_clone_to_owned()?));
     }

@@ -68,7 +68,7 @@ fn add(report: &mut Report, arguments: &Arguments, path: &PathBuf) -> Result<()>
 /// The runs to compare: the given sets, or else two traces.
 fn sides(arguments: &Arguments) -> (&[PathBuf], &[PathBuf]) {
     match arguments.files.as_slice() {
-        [] => (&arguments.baseline, &arguments.candidate),
+        [] => (&arguments.runs.baseline, &arguments.runs.candidate),
         [before, after] => (std::slice::from_ref(before), std::slice::from_ref(after)),
         _ => (&[], &[]),
     }

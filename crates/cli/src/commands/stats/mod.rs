@@ -19,13 +19,13 @@ use crate::{
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    let opened = arguments.shifts.apply(arguments.reading.open_all(&arguments.files)?);
+    let opened = arguments.shifts.apply(arguments.answer.reading.open_all(&arguments.files)?);
     note_copies(&opened);
     let traces = opened.set()?;
     let report = stats::of_traces(traces.placed(), &options(arguments))?;
     let missing = missing(&report, &opened, arguments)?;
     let mut out = stdout();
-    if arguments.json {
+    if arguments.answer.json {
         writeln!(out, "{}", report.to_json(arguments.limit.unwrap_or(usize::MAX)))?;
     } else if !missing.is_empty() && (names(&report).is_empty() || arguments.histogram.is_some()) {
         // A list of threads alone would look like a result.
