@@ -6,6 +6,7 @@
 
 pub mod advise;
 pub mod call_tree;
+pub mod choice;
 pub mod definitions;
 pub mod diff;
 pub mod flame;

@@ -11,6 +11,8 @@ use traceloom_core::Result;
 use traceloom_model::{Filter, TableSource};
 use traceloom_passes::{Interner, NO_NUMBER};
 
+use crate::choice::choice;
+
 use self::{
     collect::{Key, Run},
     compare::Sets,
@@ -50,23 +52,24 @@ impl Default for Options {
     }
 }
 
-/// The metric to compare. Memory is compared in bytes for every metric except calls.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Metric {
-    /// Number of calls.
-    Calls,
-    /// Mean time per call, for runs of different lengths.
-    Mean,
-    /// Median.
-    P50,
-    /// 95th percentile.
-    P95,
-    /// 99th percentile.
-    P99,
-    /// Self time of all calls.
-    SelfTime,
-    /// Total time of all calls, if all runs do the same work.
-    Total,
+choice! {
+    /// The metric to compare. Memory is compared in bytes for every metric except calls.
+    pub enum Metric {
+        /// Number of calls.
+        Calls "calls",
+        /// Mean time per call.
+        Mean "mean",
+        /// Median.
+        P50 "p50",
+        /// 95th percentile.
+        P95 "p95",
+        /// 99th percentile.
+        P99 "p99",
+        /// Self time of all calls.
+        SelfTime "self",
+        /// Total time of all calls.
+        Total "total",
+    }
 }
 
 /// Compares two sets of traces, one run each. Spans are matched by name, across formats.

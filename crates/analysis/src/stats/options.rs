@@ -2,6 +2,8 @@
 
 use traceloom_core::TimeRange;
 
+use crate::choice::choice;
+
 /// Options of the statistics.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -69,44 +71,46 @@ impl Options {
     }
 }
 
-/// Grouping keys.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum By {
-    /// `block`, `call`, `scope`, `frame`, `range`.
-    Category,
-    /// Source file.
-    File,
-    /// The enclosing frame: a `frame` of the trace, or else the outermost span of the thread.
-    Frame,
-    /// Source file and line.
-    Line,
-    /// The name of the enclosing span.
-    Parent,
-    /// Thread.
-    Thread,
+choice! {
+    /// Grouping keys.
+    pub enum By {
+        /// block, call, scope, frame or range.
+        Category "category",
+        /// Source file.
+        File "file",
+        /// Enclosing frame, or outermost span of the thread.
+        Frame "frame",
+        /// Source file and line.
+        Line "line",
+        /// Name of the enclosing span.
+        Parent "parent",
+        /// Thread.
+        Thread "thread",
+    }
 }
 
-/// The sort key of rows.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Sort {
-    /// Number of spans.
-    Calls,
-    /// Longest span.
-    Max,
-    /// Mean duration.
-    Mean,
-    /// Name, in alphabetical order.
-    Name,
-    /// Median.
-    P50,
-    /// 95th percentile.
-    P95,
-    /// 99th percentile.
-    P99,
-    /// Self time.
-    SelfTime,
-    /// Total time.
-    Total,
+choice! {
+    /// The sort key of rows.
+    pub enum Sort {
+        /// Number of calls.
+        Calls "calls",
+        /// Longest duration.
+        Max "max",
+        /// Mean duration.
+        Mean "mean",
+        /// Name, in alphabetical order.
+        Name "name",
+        /// Median.
+        P50 "p50",
+        /// 95th percentile.
+        P95 "p95",
+        /// 99th percentile.
+        P99 "p99",
+        /// Self time.
+        SelfTime "self",
+        /// Total time.
+        Total "total",
+    }
 }
 
 /// The values and durations to correlate.

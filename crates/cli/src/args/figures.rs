@@ -2,10 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
-use traceloom_analysis::{diff, stats};
+use clap::Args;
+use traceloom_analysis::{
+    diff::{self, Metric},
+    stats::{By, Sort},
+};
 
-use super::{Answer, EachFile, Reading, Runs, Shifts};
+use super::{Answer, EachFile, Reading, Runs, Shifts, choice};
 use traceloom_core::{TimeRange, parse_duration};
 
 #[derive(Args, Debug)]
@@ -14,7 +17,7 @@ pub(crate) struct Stats {
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// Group by these keys in addition to the name.
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "KEY,…")]
+    #[arg(long, value_parser = choice::<By>(), value_delimiter = ',', value_name = "KEY,…")]
     pub(crate) by: Vec<By>,
     /// Only spans that start in this time range, such as `1.5s..1.7s`, `..250ms` or `3s..`.
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
@@ -25,7 +28,7 @@ pub(crate) struct Stats {
     #[arg(long = "name", value_name = "NAME")]
     pub(crate) names: Vec<String>,
     /// Sort by this key, largest first.
-    #[arg(long, value_enum, default_value_t, value_name = "KEY")]
+    #[arg(long, value_parser = choice::<Sort>(), default_value = "self", value_name = "KEY")]
     pub(crate) sort: Sort,
     /// Rows of each list (default: 20 on a terminal, otherwise all).
     #[arg(long, value_name = "N")]
@@ -41,77 +44,6 @@ pub(crate) struct Stats {
     pub(crate) inside: Option<String>,
     #[command(flatten)]
     pub(crate) answer: Answer,
-}
-
-/// How spans are grouped.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum By {
-    /// block, call, scope, frame or range.
-    Category,
-    /// Source file.
-    File,
-    /// Enclosing frame, or outermost span of the thread.
-    Frame,
-    /// Source file and line.
-    Line,
-    /// Name of the enclosing span.
-    Parent,
-    /// Thread.
-    Thread,
-}
-
-impl From<By> for stats::By {
-    fn from(by: By) -> Self {
-        match by {
-            By::Category => Self::Category,
-            By::File => Self::File,
-            By::Frame => Self::Frame,
-            By::Line => Self::Line,
-            By::Parent => Self::Parent,
-            By::Thread => Self::Thread,
-        }
-    }
-}
-
-/// The sort key of rows.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-pub(crate) enum Sort {
-    /// Number of calls.
-    Calls,
-    /// Longest duration.
-    Max,
-    /// Mean duration.
-    Mean,
-    /// Name, in alphabetical order.
-    Name,
-    /// Median.
-    P50,
-    /// 95th percentile.
-    P95,
-    /// 99th percentile.
-    P99,
-    /// Self time.
-    #[default]
-    #[value(name = "self")]
-    SelfTime,
-    /// Total time.
-    Total,
-}
-
-impl From<Sort> for stats::Sort {
-    fn from(sort: Sort) -> Self {
-        match sort {
-            Sort::Calls => Self::Calls,
-            Sort::Max => Self::Max,
-            Sort::Mean => Self::Mean,
-            Sort::Name => Self::Name,
-            Sort::P50 => Self::P50,
-            Sort::P95 => Self::P95,
-            Sort::P99 => Self::P99,
-            Sort::SelfTime => Self::SelfTime,
-            Sort::Total => Self::Total,
-        }
-    }
 }
 
 #[derive(Args, Debug)]
@@ -134,7 +66,7 @@ pub(crate) struct Diff {
 #[derive(Args, Debug)]
 pub(crate) struct Comparison {
     /// Metric to compare: `mean` for runs of different lengths, `total` if all do the same work.
-    #[arg(long, value_enum, default_value_t, value_name = "METRIC")]
+    #[arg(long, value_parser = choice::<Metric>(), default_value = "mean", value_name = "METRIC")]
     pub(crate) metric: Metric,
     /// Exit with 1 if anything got worse by more than this, such as `5%`.
     #[arg(long, value_name = "PERCENT", value_parser = parse_part)]
@@ -160,45 +92,10 @@ impl Comparison {
     /// How the runs are compared.
     pub(crate) fn options(&self) -> diff::Options {
         diff::Options {
-            metric: self.metric.into(),
+            metric: self.metric,
             least_change: self.least_change,
             least_share: self.least_share,
             ..diff::Options::default()
-        }
-    }
-}
-
-/// What is compared.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
-pub(crate) enum Metric {
-    /// Number of calls.
-    Calls,
-    /// Mean time per call.
-    #[default]
-    Mean,
-    /// Median.
-    P50,
-    /// 95th percentile.
-    P95,
-    /// 99th percentile.
-    P99,
-    /// Self time of all calls.
-    #[value(name = "self")]
-    SelfTime,
-    /// Total time of all calls.
-    Total,
-}
-
-impl From<Metric> for diff::Metric {
-    fn from(metric: Metric) -> Self {
-        match metric {
-            Metric::Calls => Self::Calls,
-            Metric::Mean => Self::Mean,
-            Metric::P50 => Self::P50,
-            Metric::P95 => Self::P95,
-            Metric::P99 => Self::P99,
-            Metric::SelfTime => Self::SelfTime,
-            Metric::Total => Self::Total,
         }
     }
 }

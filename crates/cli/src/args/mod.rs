@@ -10,8 +10,12 @@ pub(crate) mod log;
 
 use std::{num::NonZeroUsize, path::PathBuf};
 
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, builder::PossibleValuesParser};
+use clap::{
+    Args, CommandFactory, Parser, Subcommand, ValueEnum,
+    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
+};
 use clap_complete::Shell;
+use traceloom_analysis::choice::Choice;
 use traceloom_mapping::Offset;
 use traceloom_open::FORMATS;
 
@@ -417,6 +421,13 @@ pub(crate) struct Reading {
     /// Input format (default: detect).
     #[arg(long, value_name = "ID", value_parser = format_ids())]
     pub(crate) from: Option<String>,
+}
+
+/// Parses one of the words of a choice.
+fn choice<C: Choice>() -> impl TypedValueParser<Value = C> {
+    let meanings = C::MEANINGS.iter().map(|meaning| meaning.trim().trim_end_matches('.'));
+    let words = C::WORDS.iter().zip(meanings).map(|(word, meaning)| PossibleValue::new(*word).help(meaning));
+    PossibleValuesParser::new(words).map(|word| C::of(&word).expect("the parser accepts no other word"))
 }
 
 /// The traces of a verb that answers for each file.

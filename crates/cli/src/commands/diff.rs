@@ -3,12 +3,12 @@
 use std::{io::Write, path::PathBuf};
 
 use serde_json::json;
-use traceloom_analysis::diff::{self, Kind, Report, Row, Side, Verdict};
+use traceloom_analysis::diff::{self, Kind, Metric, Report, Row, Side, Verdict};
 use traceloom_core::Result;
 
 use crate::{
     Outcome,
-    args::figures::{Comparison, Diff as Arguments, Metric},
+    args::figures::{Comparison, Diff as Arguments},
     output::{Styles, stdout},
     table::{Rounded, TextTable},
     units::Bytes,

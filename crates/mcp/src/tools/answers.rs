@@ -13,7 +13,7 @@ use traceloom::{
 use traceloom_core::{Error, Result, TimeRange};
 use traceloom_model::ColumnDef;
 
-use super::{Answer, Call, Kind};
+use super::{Answer, Call, Kind, word::Word};
 use crate::shelf::handle;
 
 pub(super) static TOOLS: &[Kind] = &[
@@ -162,9 +162,9 @@ struct Stats {
     names: Vec<String>,
     /// Grouping keys in addition to the name.
     #[serde(default)]
-    by: Vec<By>,
+    by: Vec<Word<stats::By>>,
     /// Sort key of rows, largest first (default `self`).
-    sort: Option<Sort>,
+    sort: Option<Word<stats::Sort>>,
     /// Only spans that start at or after this time, in nanoseconds from the start of the trace.
     from_ns: Option<i64>,
     /// Only spans that start before this time, in nanoseconds from the start of the trace.
@@ -173,59 +173,14 @@ struct Stats {
     limit: Option<usize>,
 }
 
-#[derive(Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum By {
-    Category,
-    File,
-    Frame,
-    Line,
-    Parent,
-    Thread,
-}
-
-#[derive(Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum Sort {
-    Calls,
-    Max,
-    Mean,
-    Name,
-    P50,
-    P95,
-    P99,
-    #[serde(rename = "self")]
-    SelfTime,
-    Total,
-}
-
 fn stats(call: &Call<'_>) -> Result<Answer> {
     let arguments: Stats = call.arguments()?;
     let trace = call.trace(arguments.trace.as_deref())?;
-    let by = |by: &By| match by {
-        By::Category => stats::By::Category,
-        By::File => stats::By::File,
-        By::Frame => stats::By::Frame,
-        By::Line => stats::By::Line,
-        By::Parent => stats::By::Parent,
-        By::Thread => stats::By::Thread,
-    };
-    let sort = match arguments.sort.unwrap_or(Sort::SelfTime) {
-        Sort::Calls => stats::Sort::Calls,
-        Sort::Max => stats::Sort::Max,
-        Sort::Mean => stats::Sort::Mean,
-        Sort::Name => stats::Sort::Name,
-        Sort::P50 => stats::Sort::P50,
-        Sort::P95 => stats::Sort::P95,
-        Sort::P99 => stats::Sort::P99,
-        Sort::SelfTime => stats::Sort::SelfTime,
-        Sort::Total => stats::Sort::Total,
-    };
     let options = stats::Options {
-        by: arguments.by.iter().map(by).collect(),
+        by: arguments.by.into_iter().map(|Word(by)| by).collect(),
         range: TimeRange::new(arguments.from_ns, arguments.to_ns),
         names: arguments.names,
-        sort,
+        sort: arguments.sort.map_or(stats::Sort::SelfTime, |Word(sort)| sort),
         ..stats::Options::default()
     };
     let set = Traces::from_iter([trace]).set()?;
@@ -308,25 +263,12 @@ struct Diff {
     /// Handles or paths of the runs after.
     after: Vec<String>,
     /// Metric to compare (default `mean`).
-    metric: Option<Metric>,
+    metric: Option<Word<diff::Metric>>,
     /// Include rows without a difference.
     #[serde(default)]
     all: bool,
     /// Max rows per list (default 20, at most 1000).
     limit: Option<usize>,
-}
-
-#[derive(Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum Metric {
-    Calls,
-    Mean,
-    P50,
-    P95,
-    P99,
-    #[serde(rename = "self")]
-    SelfTime,
-    Total,
 }
 
 fn diff_of(call: &Call<'_>) -> Result<Answer> {
@@ -338,16 +280,8 @@ fn diff_of(call: &Call<'_>) -> Result<Answer> {
     if arguments.before.is_empty() || arguments.after.is_empty() {
         return Err(Error::usage("needs at least one trace before and one after"));
     }
-    let metric = match arguments.metric.unwrap_or(Metric::Mean) {
-        Metric::Calls => diff::Metric::Calls,
-        Metric::Mean => diff::Metric::Mean,
-        Metric::P50 => diff::Metric::P50,
-        Metric::P95 => diff::Metric::P95,
-        Metric::P99 => diff::Metric::P99,
-        Metric::SelfTime => diff::Metric::SelfTime,
-        Metric::Total => diff::Metric::Total,
-    };
     let (before, after) = (set(&arguments.before)?, set(&arguments.after)?);
+    let metric = arguments.metric.map_or(diff::Metric::Mean, |Word(metric)| metric);
     let options = diff::Options { metric, ..diff::Options::default() };
     let report = diff::of_traces(before.traces(), after.traces(), &options)?;
     Ok(Answer::new(report.to_json(arguments.all, usize::MAX), arguments.limit))

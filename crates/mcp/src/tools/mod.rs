@@ -9,6 +9,7 @@ mod spans;
 mod sql;
 mod tree;
 mod view;
+mod word;
 
 use std::{borrow::Cow, path::Path, sync::Arc};
 

@@ -43,10 +43,10 @@ fn options(arguments: &Arguments) -> Options {
     let defaults = Options::default();
     let relation = arguments.value.clone().zip(arguments.inside.clone());
     Options {
-        by: arguments.by.iter().map(|by| (*by).into()).collect(),
+        by: arguments.by.clone(),
         range: arguments.range.unwrap_or_default(),
         names: arguments.names.clone(),
-        sort: arguments.sort.into(),
+        sort: arguments.sort,
         histogram: arguments.histogram.clone(),
         relation: relation.map(|(value, span)| Pairing { value, span }),
         ..defaults
