@@ -54,7 +54,7 @@ fn bytes(path: &Path) -> Result<u64> {
 
 /// The last seconds of the file; `None` if it has no times.
 fn last(shown: &Stats, every: Duration) -> Result<Option<TimeRange>> {
-    let set = shown.shifts.apply(shown.reading.open_all(&shown.files)?).set()?;
+    let set = shown.shifts.apply(shown.answer.reading.open_all(&shown.files)?).set()?;
     let mut facts = TraceFacts::read(&set)?;
     TraceFacts::read_extents(&mut facts, &set)?;
     let last = facts.iter().filter_map(|facts| facts.extent_ns).map(|(_, last)| last).max();
