@@ -11,6 +11,7 @@ mod figures;
 mod fleet;
 mod growth;
 mod inspect;
+mod layout;
 mod lines;
 mod log;
 #[cfg(target_os = "linux")]
