@@ -16,6 +16,7 @@ pub mod json;
 mod limits;
 pub mod live;
 mod named;
+mod notes;
 mod position;
 mod random;
 mod read;
@@ -39,6 +40,7 @@ pub use crate::{
     error::{Error, ErrorKind, Result},
     finding::{Data, Finding, Findings, Rule, Severity, Value},
     limits::{Limits, reserve},
+    notes::Notes,
     position::{Located, Position},
     random::Random,
     read::{ByteOrder, Cursor, ReadAt, Source, Window, find_nul},

@@ -1,19 +1,30 @@
 //! Walks on other threads that hand their results to the caller's thread, in order.
 //!
 //! One walk makes pieces while the caller uses earlier ones. If making a piece costs much more than finding where it
-//! starts, several walks over the same input take turns: each walks over everything but makes only every n-th turn.
+//! starts, several walks over the same input take turns: the walk that comes to a turn first makes it, and the others move
+//! past it as fast as they can. [`Notes`](crate::Notes) help with that.
 
 use std::{
+    collections::HashMap,
     ops::ControlFlow,
     panic::resume_unwind,
-    sync::mpsc::{Receiver, SyncSender, sync_channel},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
     thread::{self, ScopedJoinHandle},
 };
 
 use crate::Result;
 
-/// Maximum number of pieces per walk that wait for the caller: enough that neither side waits for every piece.
+/// Maximum number of pieces of a single walk that wait for the caller: enough that neither side waits for every piece.
 const WAITING: usize = 4;
+/// Number of messages that one of several walks sends at a time, unless its turn ends: waking the caller takes as long as
+/// hundreds of records.
+const GROUP: usize = 4;
+/// Maximum number of groups of a walk that wait for the caller: enough for a turn, so that a walk need not wait until the
+/// turn before its own ends.
+const WAITING_GROUPS: usize = 2;
 
 /// A walk's view of the turns: where it delivers its pieces, and which pieces it has to make.
 pub struct Turns<'t, T> {
@@ -21,23 +32,88 @@ pub struct Turns<'t, T> {
     number: usize,
     walks: usize,
     turn: usize,
+    is_mine: bool,
     is_over: bool,
 }
 
 enum Out<'t, T> {
     /// To the caller, on whose thread the walk runs; returns false if the caller wants no more.
     Direct(&'t mut dyn FnMut(T) -> bool),
-    Channel(SyncSender<Message<T>>),
+    Channel(Channel<'t, T>),
+}
+
+/// To the caller's thread.
+struct Channel<'t, T> {
+    out: SyncSender<Vec<Message<T>>>,
+    /// Messages that are not sent yet.
+    group: Vec<Message<T>>,
+    /// Number of messages to send at a time.
+    size: usize,
+    claims: &'t Claims,
+}
+
+impl<T> Channel<'_, T> {
+    /// Sends a message with the next ones; returns false if the caller has left.
+    fn send(&mut self, message: Message<T>) -> bool {
+        let is_last = !matches!(message, Message::Piece(_) | Message::Aside(_));
+        self.group.push(message);
+        if is_last || self.group.len() >= self.size { self.flush() } else { true }
+    }
+
+    fn flush(&mut self) -> bool {
+        self.group.is_empty() || self.out.send(std::mem::take(&mut self.group)).is_ok()
+    }
+}
+
+/// Which walk makes which turn.
+#[derive(Debug)]
+struct Claims(Mutex<Claimed>);
+
+#[derive(Debug)]
+struct Claimed {
+    /// The first turn that no walk has come to.
+    next: usize,
+    /// The walks that make the turns whose pieces are not asked for yet.
+    walks: HashMap<usize, usize>,
+}
+
+impl Claims {
+    /// The first walk makes the first turn.
+    fn new() -> Self {
+        Self(Mutex::new(Claimed { next: 1, walks: HashMap::new() }))
+    }
+
+    /// Called by every walk when it comes to a turn; returns whether this walk makes it.
+    fn claim(&self, turn: usize, walk: usize) -> bool {
+        let mut claimed = self.claimed();
+        let is_first = turn == claimed.next;
+        if is_first {
+            claimed.next += 1;
+            claimed.walks.insert(turn, walk);
+        }
+        is_first
+    }
+
+    /// The walk that makes a claimed turn; asked once.
+    fn walk(&self, turn: usize) -> usize {
+        self.claimed().walks.remove(&turn).unwrap_or_default()
+    }
+
+    fn claimed(&self) -> MutexGuard<'_, Claimed> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 enum Message<T> {
     Piece(T),
     /// A piece that a walk that is alone does not make.
     Aside(T),
-    /// The next piece comes from the next walk.
-    Turn,
+    /// The next piece comes from this walk.
+    Turn(usize),
     /// From here on, only a single walk can determine the pieces.
     Alone,
+    /// The walk has ended; one that fails ends without a message.
+    Over,
 }
 
 impl<T> Turns<'_, T> {
@@ -53,14 +129,14 @@ impl<T> Turns<'_, T> {
 
     /// Whether this walk makes the pieces of the current turn.
     pub fn is_mine(&self) -> bool {
-        self.turn % self.walks == self.number
+        self.is_mine
     }
 
     /// Delivers a piece; returns false if no more are wanted.
     pub fn give(&mut self, piece: T) -> bool {
         match &mut self.out {
             Out::Direct(give) => give(piece),
-            Out::Channel(out) => out.send(Message::Piece(piece)).is_ok(),
+            Out::Channel(channel) => channel.send(Message::Piece(piece)),
         }
     }
 
@@ -71,11 +147,15 @@ impl<T> Turns<'_, T> {
 
     /// Ends a turn; returns whether this walk makes the next one.
     pub fn end(&mut self) -> bool {
-        if self.is_mine() {
-            self.signal(Message::Turn);
-        }
+        let was_mine = self.is_mine;
         self.turn += 1;
-        self.is_mine()
+        if let Out::Channel(Channel { claims, .. }) = self.out {
+            self.is_mine = claims.claim(self.turn, self.number);
+            if was_mine {
+                self.signal(Message::Turn(claims.walk(self.turn)));
+            }
+        }
+        self.is_mine
     }
 
     /// Gives up, because the pieces from here on depend on those of other walks. A walk that runs alone must not call
@@ -89,9 +169,20 @@ impl<T> Turns<'_, T> {
         self.is_over
     }
 
+    /// Runs one of several walks on its thread.
+    fn run<R>(mut self, walk: &impl Fn(&mut Self) -> Result<R>) -> Result<R> {
+        let returned = walk(&mut self);
+        match &mut self.out {
+            // The caller takes the pieces before an error.
+            Out::Channel(channel) if returned.is_err() => _ = channel.flush(),
+            _ => self.signal(Message::Over),
+        }
+        returned
+    }
+
     fn signal(&mut self, message: Message<T>) {
-        if let Out::Channel(out) = &self.out {
-            self.is_over |= out.send(message).is_err();
+        if let Out::Channel(channel) = &mut self.out {
+            self.is_over |= !channel.send(message);
         }
     }
 }
@@ -101,6 +192,8 @@ enum End {
     All,
     Stopped,
     Alone,
+    /// In a turn of this walk, which failed.
+    Failed(usize),
 }
 
 /// Runs `walks` walks that take turns, and passes their pieces to `take` in order; returns what the first walk returns,
@@ -113,11 +206,17 @@ pub fn in_turns<T: Send, R: Send>(
     take: &mut dyn FnMut(T) -> Result<ControlFlow<()>>,
 ) -> Result<Option<R>> {
     let mut taken = 0;
+    let claims = Claims::new();
     let outcome = thread::scope(|scope| -> Result<Option<Option<R>>> {
         let (mut walkers, mut pieces) = (Vec::new(), Vec::new());
         for number in 0..walks {
-            let (out, received) = sync_channel(WAITING);
-            let work = move || walk(&mut Turns { out: Out::Channel(out), number, walks, turn: 0, is_over: false });
+            let (size, waiting) = if walks > 1 { (GROUP, WAITING_GROUPS) } else { (1, WAITING) };
+            let (out, received) = sync_channel(waiting);
+            let channel = Channel { out, group: Vec::new(), size, claims: &claims };
+            let work = move || {
+                let is_mine = number == 0;
+                Turns { out: Out::Channel(channel), number, walks, turn: 0, is_mine, is_over: false }.run(walk)
+            };
             let Ok(walker) = thread::Builder::new().name("reader".to_owned()).spawn_scoped(scope, work) else {
                 // The system has no more threads: the walks already started find that no one receives their pieces, and
                 // end.
@@ -131,53 +230,57 @@ pub fn in_turns<T: Send, R: Send>(
         }
         let end = receive(pieces, &mut taken, take);
         let returned = join(walkers);
-        Ok(match end? {
-            End::All => Some(Some(returned.unwrap_or_else(|panic| resume_unwind(panic))?)),
-            End::Stopped => Some(None),
-            End::Alone => None,
-        })
+        let decides = match end? {
+            End::Stopped => return Ok(Some(None)),
+            End::Alone => return Ok(None),
+            End::All => 0,
+            End::Failed(number) => number,
+        };
+        let mut returned = returned.unwrap_or_else(|panic| resume_unwind(panic));
+        returned.swap_remove(decides).map(|returned| Some(Some(returned)))
     })?;
     outcome.map_or_else(|| direct(walk, taken, take), Ok)
 }
 
-/// Receives from each channel in turn until the first walk ends; dropping the channels on return ends the other walks.
+/// Receives from the channel of the walk whose turn it is, until the first walk ends, or a walk fails; dropping the channels on return ends
+/// the other walks.
 fn receive<T>(
-    pieces: Vec<Receiver<Message<T>>>,
+    pieces: Vec<Receiver<Vec<Message<T>>>>,
     taken: &mut usize,
     take: &mut dyn FnMut(T) -> Result<ControlFlow<()>>,
 ) -> Result<End> {
     let mut current = 0;
     loop {
-        let is_over = match pieces[current].recv() {
-            Ok(Message::Piece(piece)) => {
-                *taken += 1;
-                if take(piece)?.is_break() {
-                    return Ok(End::Stopped);
+        let Ok(messages) = pieces[current].recv() else { return Ok(End::Failed(current)) };
+        for message in messages {
+            let piece = match message {
+                Message::Piece(piece) => {
+                    *taken += 1;
+                    piece
                 }
-                continue;
-            }
-            Ok(Message::Aside(piece)) => {
-                if take(piece)?.is_break() {
-                    return Ok(End::Stopped);
+                Message::Aside(piece) => piece,
+                Message::Turn(walk) => {
+                    current = walk;
+                    continue;
                 }
-                continue;
+                Message::Alone => return Ok(End::Alone),
+                Message::Over if current == 0 => return Ok(End::All),
+                // The last turn is over; the first walk makes what follows.
+                Message::Over => {
+                    current = 0;
+                    continue;
+                }
+            };
+            if take(piece)?.is_break() {
+                return Ok(End::Stopped);
             }
-            Ok(Message::Alone) => return Ok(End::Alone),
-            Ok(Message::Turn) => false,
-            // The other walks end without a last turn; the first walk makes what follows all turns.
-            Err(_) => current == 0,
-        };
-        if is_over {
-            return Ok(End::All);
         }
-        current = (current + 1) % pieces.len();
     }
 }
 
-/// The result of the first walk once all have ended, or the first error or panic of any walk.
-fn join<R>(walkers: Vec<ScopedJoinHandle<'_, Result<R>>>) -> thread::Result<Result<R>> {
-    let returned = walkers.into_iter().map(ScopedJoinHandle::join).collect::<thread::Result<Result<Vec<R>>>>()?;
-    Ok(returned.map(|mut returned| returned.swap_remove(0)))
+/// What the walks return once all have ended, or the first panic of any walk.
+fn join<R>(walkers: Vec<ScopedJoinHandle<'_, R>>) -> thread::Result<Vec<R>> {
+    walkers.into_iter().map(ScopedJoinHandle::join).collect()
 }
 
 /// Walks on the caller's thread; the caller has already taken the first pieces.
@@ -195,7 +298,8 @@ fn direct<T, R>(
         end = take(piece);
         matches!(end, Ok(ControlFlow::Continue(())))
     };
-    let returned = walk(&mut Turns { out: Out::Direct(&mut give), number: 0, walks: 1, turn: 0, is_over: false });
+    let returned =
+        walk(&mut Turns { out: Out::Direct(&mut give), number: 0, walks: 1, turn: 0, is_mine: true, is_over: false });
     match end? {
         ControlFlow::Break(()) => Ok(None),
         ControlFlow::Continue(()) => returned.map(Some),
@@ -274,6 +378,12 @@ mod tests {
             }
             let expected = ((0..30).collect(), Err("a walk failed".to_owned()));
             assert_eq!(taken(walks, fails_later, never), expected, "{walks}");
+            let fails_in_its_turn = |number, turns: &mut Turns<'_, u32>| match number {
+                30.. if turns.is_mine() => Err(Error::usage(format!("a walk failed at {number}"))),
+                _ => Ok(()),
+            };
+            let expected = ((0..30).collect(), Err("a walk failed at 30".to_owned()));
+            assert_eq!(taken(walks, fails_in_its_turn, never), expected, "{walks}");
         }
     }
 

@@ -1,9 +1,9 @@
 //! How the walks over a file deliver rows to the caller's thread, and how several walks share the rows.
 
-use std::{any::Any, cell::RefCell};
+use std::{any::Any, cell::RefCell, sync::Arc};
 
 use arrow_array::RecordBatch;
-use traceloom_core::{Findings, Limits, Result, Source, Turns};
+use traceloom_core::{Findings, Limits, Notes, Result, Source, Turns};
 use traceloom_model::{Columns, Flow, Halt, Table, TableSink, Tables, Wanted};
 
 /// How many walks may share the work on a file, of which a small one is not worth several.
@@ -22,6 +22,9 @@ pub(crate) enum Step {
 
 /// Facts about one seam between turns; only the format knows what they are.
 pub(crate) type Seam = Box<dyn Any + Send>;
+
+/// A fact about the file that walks share; only the format knows what it is.
+pub(crate) type Note = Arc<dyn Any + Send + Sync>;
 
 /// Creates a [`Join`].
 pub(crate) type StartJoin = fn(&Limits) -> Box<dyn Join>;
@@ -54,14 +57,23 @@ pub(crate) trait Join {
 /// Where a walk delivers its output.
 pub(crate) struct Outlet<'o, 't> {
     wanted: Wanted,
+    /// What the caller wants of all walks.
+    wanted_of_all: &'o Wanted,
     turns: RefCell<&'o mut Turns<'t, Step>>,
+    notes: &'o Notes<Note>,
     /// Sent before the next batch.
     seams: RefCell<Vec<Seam>>,
 }
 
 impl<'o, 't> Outlet<'o, 't> {
-    pub(crate) fn new(wanted: Wanted, turns: &'o mut Turns<'t, Step>) -> Self {
-        Self { wanted, turns: RefCell::new(turns), seams: RefCell::default() }
+    /// The outlet of a walk that makes the rows of `wanted`.
+    pub(crate) fn new(
+        wanted: Wanted,
+        wanted_of_all: &'o Wanted,
+        turns: &'o mut Turns<'t, Step>,
+        notes: &'o Notes<Note>,
+    ) -> Self {
+        Self { wanted, wanted_of_all, turns: RefCell::new(turns), notes, seams: RefCell::default() }
     }
 
     /// Reports the problems of the file.
@@ -104,6 +116,12 @@ pub(crate) trait Share {
     /// Number of walks.
     fn walks(&self) -> usize;
 
+    /// What the caller wants of all walks together.
+    fn wanted(&self) -> &Wanted;
+
+    /// The note about an offset, which `find` finds out if no other walk has; see [`Notes::get_or`].
+    fn note(&self, offset: u64, find: &mut dyn FnMut() -> Note) -> Note;
+
     /// Sends facts that rows of this turn need from earlier turns. They arrive before the batch with the next row.
     fn seam(&self, seam: Seam);
 
@@ -126,6 +144,14 @@ impl Share for Outlet<'_, '_> {
 
     fn walks(&self) -> usize {
         self.turns.borrow().walks()
+    }
+
+    fn wanted(&self) -> &Wanted {
+        self.wanted_of_all
+    }
+
+    fn note(&self, offset: u64, find: &mut dyn FnMut() -> Note) -> Note {
+        self.notes.get_or(offset, find)
     }
 
     fn seam(&self, seam: Seam) {

@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use traceloom_core::{Error, Findings, Mode, Result, Source, Turns, in_turns};
+use traceloom_core::{Error, Findings, Mode, Notes, Result, Source, Turns, in_turns};
 use traceloom_model::{Filter, Flow, Halt, Kept, Table, TableSink, TableSource, Tables, Wanted};
 use traceloom_open::Opened;
 use twox_hash::XxHash64;
@@ -167,12 +167,13 @@ pub fn ingest(trace: &Trace, options: &Options, sink: &mut dyn TableSink) -> Res
     let prepare = |preparation: &Preparation| trace.prepared.get_or(|| (preparation.prepare)(source, &options.read));
     let prepared = preparation.map(prepare).transpose().map_err(in_file)?;
     let mut joined = split.and_then(|split| split.join).map(|join| join(limits));
+    let notes = Notes::new(walks);
     let walk = |turns: &mut Turns<'_, Step>| {
         // Checks change no row unless they refuse the file, and only the findings of the first walk are reported.
         let reports = turns.is_first() || options.read.mode == Mode::Strict;
         let is_checked = reports && !wanted.columns(Table::Findings).is_empty();
         let share = split.filter(|_| !turns.is_first()).map(|split| split.share(&wanted));
-        let outlet = Outlet::new(share.unwrap_or_else(|| wanted.clone()), turns);
+        let outlet = Outlet::new(share.unwrap_or_else(|| wanted.clone()), &wanted, turns, &notes);
         let prepared = prepared.as_ref();
         let input = Input { source, path: &trace.path, options, is_checked, share: &outlet, prepared };
         let mut sink = &outlet;

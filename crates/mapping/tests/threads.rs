@@ -2,6 +2,7 @@
 
 use std::{
     cell::RefCell,
+    io::{self, Read},
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
     sync::{
@@ -11,7 +12,8 @@ use std::{
 };
 
 use arrow_array::RecordBatch;
-use traceloom_core::{ByteOrder, Error, Findings, Limits, Mode, Result, Source, TimeRange};
+use traceloom_cnanolog::raw::header_offset::START_TIMESTAMP;
+use traceloom_core::{ByteOrder, Error, Findings, Limits, Mode, ReadAt, Result, Source, TimeRange};
 use traceloom_easyprofiler::{
     Block, Bookmark, Descriptor, Header, Name, Record, Switch, Thread, Value,
     raw::{BlockType, DataType, EASY_PROFILER_SIGNATURE, Layout, Version},
@@ -154,6 +156,94 @@ fn a_disk_that_fails_is_reported_after_everything_before_it() {
         assert!(expected.outcome.is_err(), "{id}");
         for threads in THREADS {
             assert_eq!(see(&trace, threads, Mode::Lenient, never()), expected, "{id}, {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn a_disk_that_fails_in_one_turn_ends_the_rows_there() {
+    // A tree would be read before the first row.
+    let wish = Wanted::nothing().and(Table::Spans, Columns::named(Table::Spans, &["name", "self_ns"]));
+    let wish = wish.and(Table::Logs, Columns::ALL);
+    for (id, bytes) in [("easyprofiler", long_capture(120_000, Odd::Nothing)), ("cnanolog", long_log())] {
+        for at in [4, 5, 6, 7].map(|eighths| bytes.len() / 8 * eighths) {
+            let source = Source::custom(Torn { bytes: bytes.clone(), at });
+            let trace = Trace::new("long".as_ref(), source, Some(id), &Options::default()).unwrap();
+            let expected = see_wish(&trace, 1, &wish, &Filter::default());
+            assert!(expected.outcome.is_err() && !expected.steps.is_empty(), "{id}, {at}");
+            for threads in THREADS {
+                assert!(
+                    see_wish(&trace, threads, &wish, &Filter::default()) == expected,
+                    "{id}, {at}, {threads} threads"
+                );
+            }
+        }
+    }
+}
+
+/// One byte cannot be read.
+struct Torn {
+    bytes: Vec<u8>,
+    at: usize,
+}
+
+impl ReadAt for Torn {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.bytes.len() as u64)
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let sound = if offset <= self.at as u64 { &self.bytes[..self.at] } else { &self.bytes };
+        match sound.get(offset as usize..).unwrap_or_default().read(buffer)? {
+            0 if offset == self.at as u64 => Err(io::Error::other("a torn page")),
+            read => Ok(read),
+        }
+    }
+}
+
+/// Several turns of log entries.
+fn long_log() -> Vec<u8> {
+    traceloom_cnanolog::sample::write(Vec::new(), 25_000).unwrap()
+}
+
+#[test]
+fn a_long_log_gives_the_same_with_any_number_of_threads() {
+    let sound = long_log();
+    let mut damaged = sound.clone();
+    damaged[sound.len() / 3..][..40].iter_mut().for_each(|byte| *byte ^= 0xa5);
+    let mut unstarted = sound.clone();
+    unstarted[START_TIMESTAMP..][..8].fill(0);
+    let messages = Wanted::nothing().and(Table::Logs, Columns::named(Table::Logs, &["message"]));
+    for bytes in [damaged, unstarted, sound[..sound.len() / 2].to_vec(), sound] {
+        let trace = Trace::new("long.clog".as_ref(), Source::bytes(bytes), None, &Options::default()).unwrap();
+        for wish in [Wanted::everything(), messages.clone()] {
+            let expected = see_wish(&trace, 1, &wish, &Filter::default());
+            assert!(expected.outcome.is_ok() && expected.steps.len() > 3);
+            for threads in THREADS {
+                assert!(see_wish(&trace, threads, &wish, &Filter::default()) == expected, "{threads} threads");
+            }
+        }
+    }
+}
+
+#[test]
+fn several_threads_read_a_file_little_more_than_once() {
+    let self_times = Wanted::nothing().and(Table::Spans, Columns::named(Table::Spans, &["name", "self_ns"]));
+    let capture = (opened(long_capture(400_000, Odd::Nothing)), self_times);
+    let log = Trace::new("long.clog".as_ref(), Source::bytes(long_log()), None, &Options::default()).unwrap();
+    let messages = Wanted::nothing().and(Table::Logs, Columns::named(Table::Logs, &["message"]));
+    for (mut trace, wish) in [capture, (log, messages)] {
+        let read = Arc::new(AtomicU64::new(0));
+        trace.opened.source = trace.opened.source.counted(&read);
+        let read_with = |threads| {
+            let before = read.load(Ordering::Relaxed);
+            assert!(see_wish(&trace, threads, &wish, &Filter::default()).outcome.is_ok());
+            read.load(Ordering::Relaxed) - before
+        };
+        let alone = read_with(1);
+        for threads in [2, 3] {
+            let shared = read_with(threads);
+            assert!(shared * 2 < alone * 3, "{shared} bytes with {threads} threads, {alone} with one");
         }
     }
 }

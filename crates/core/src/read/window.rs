@@ -51,7 +51,7 @@ impl Window {
     #[inline]
     pub fn fill(&mut self, wanted: usize) -> Result<&[u8]> {
         if self.end - self.start < wanted {
-            self.refill(wanted)?;
+            self.refill(wanted, usize::MAX)?;
         }
         Ok(self.bytes())
     }
@@ -60,7 +60,7 @@ impl Window {
     #[inline]
     pub fn has(&mut self, wanted: usize) -> Result<bool> {
         if self.end - self.start < wanted {
-            self.refill(wanted)?;
+            self.refill(wanted, usize::MAX)?;
         }
         Ok(self.end - self.start >= wanted)
     }
@@ -75,6 +75,17 @@ impl Window {
                 return Ok(self.bytes().len());
             }
         }
+    }
+
+    /// Makes up to `more` bytes available beyond those that are, but no more than `most` in total, and reads no further;
+    /// returns whether there are more than before.
+    pub fn extend(&mut self, more: usize, most: usize) -> Result<bool> {
+        let available = self.bytes().len();
+        let wanted = available.saturating_add(more).min(most).min(self.longest);
+        if wanted > available {
+            self.refill(wanted, wanted)?;
+        }
+        Ok(self.bytes().len() > available)
     }
 
     /// Makes a line available; returns its length including the newline, or the length of everything that is left.
@@ -122,7 +133,7 @@ impl Window {
 
     #[cold]
     #[inline(never)]
-    fn refill(&mut self, wanted: usize) -> Result<()> {
+    fn refill(&mut self, wanted: usize, most: usize) -> Result<()> {
         if wanted > self.longest {
             let error = Error::limit("bytes in one record", wanted as u64, self.longest as u64);
             return Err(error.at(Position::at(self.offset)));
@@ -133,7 +144,8 @@ impl Window {
         }
         while self.end - self.start < wanted {
             let at = self.offset.saturating_add((self.end - self.start) as u64);
-            let room = self.buffer.get_mut(self.end..).unwrap_or_default();
+            let end = self.start.saturating_add(most).min(self.buffer.len());
+            let room = self.buffer.get_mut(self.end..end).unwrap_or_default();
             let read = self.source.read_at(at, room).map_err(|e| e.at(Position::at(at)))?;
             if read == 0 {
                 break;

@@ -44,12 +44,16 @@ impl Clock {
         Self { frequency, seconds: 1.0 / frequency as f64, start_ticks, start_sec, start_nsec }
     }
 
+    /// Ticks since the start; negative before it, because the counter is 64 bits wide and the difference wraps.
+    #[inline]
+    pub fn ticks_since_start(&self, ticks: u64) -> i64 {
+        ticks.wrapping_sub(self.start_ticks) as i64
+    }
+
     /// Seconds and nanoseconds since the start, both rounded down; a frequency of 0 means nanoseconds.
-    ///
-    /// Ticks before the start are negative: the counter is 64 bits wide and the difference wraps.
     #[inline]
     pub fn since_start(&self, ticks: u64) -> (i64, u32) {
-        let diff = ticks.wrapping_sub(self.start_ticks) as i64;
+        let diff = self.ticks_since_start(ticks);
         let (whole, nanos, exact) = self.split(diff.unsigned_abs());
         match (diff < 0, nanos, exact) {
             (false, _, _) => (whole as i64, nanos as u32),

@@ -46,7 +46,7 @@ pub use crate::{
     dictionary::Dictionary,
     printf::Program,
     raw::Numbering,
-    read::{Extra, Reader, open, open_with},
+    read::{Extra, Passage, Reader, open, open_with},
     record::{Block, Entry, Header, Level, Record, Section, Site},
     write::{Tally, Writer, create},
 };

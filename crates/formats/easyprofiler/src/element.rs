@@ -23,9 +23,15 @@ impl Element {
     /// Splits `data` into elements; `None` if the type is unknown or its width does not divide the size.
     pub(crate) fn all(data: &[u8], data_type: DataType, order: ByteOrder) -> Option<impl Iterator<Item = Self>> {
         let width = data_type.width()?;
-        data.len()
-            .is_multiple_of(width)
-            .then(|| data.chunks_exact(width).filter_map(move |bytes| Self::one(bytes, data_type, order)))
+        Self::count(data, data_type)?;
+        Some(data.chunks_exact(width).filter_map(move |bytes| Self::one(bytes, data_type, order)))
+    }
+
+    /// The number of elements, without decoding them.
+    #[inline]
+    pub(crate) fn count(data: &[u8], data_type: DataType) -> Option<usize> {
+        let width = data_type.width()?;
+        data.len().is_multiple_of(width).then(|| data.len() / width)
     }
 
     fn one(bytes: &[u8], data_type: DataType, order: ByteOrder) -> Option<Self> {

@@ -44,7 +44,7 @@ pub use crate::{
     clock::Clock,
     element::Element,
     nesting::{Knot, Nested, Nestings, Reach, Root, RunNesting},
-    read::{Reader, SkipPlain, TakePlain, open},
+    read::{Passage, Reader, SkipPlain, TakePlain, open},
     record::{Block, Bookmark, Descriptor, Header, Name, Record, Switch, Thread, Value},
     tree::{Node, Nodes, Tree, TreeBuilder, TreeRun},
     verdict::settled,

@@ -305,6 +305,12 @@ impl<'a> Value<'a> {
     pub fn elements(&self) -> Option<impl Iterator<Item = Element> + use<'a>> {
         Element::all(self.data, self.data_type, self.order)
     }
+
+    /// The number of elements, without decoding them.
+    #[inline]
+    pub fn element_count(&self) -> Option<usize> {
+        Element::count(self.data, self.data_type)
+    }
 }
 
 impl<'a> Bookmark<'a> {

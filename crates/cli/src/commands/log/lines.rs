@@ -3,6 +3,7 @@
 use std::{
     collections::VecDeque,
     io::{self, IsTerminal, Write},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use traceloom_core::Result;
@@ -45,10 +46,33 @@ impl Page {
         self.text.extend_from_slice(line);
         self.lines.push((self.text.len(), is_match));
     }
+}
 
-    /// Returns the lines so far and leaves an empty page.
-    pub(super) fn take(&mut self) -> Self {
-        Self { text: std::mem::take(&mut self.text), lines: std::mem::take(&mut self.lines), ..*self }
+/// Pages whose memory is used again: fresh memory costs as much as a tenth of the text.
+pub(super) struct Pages {
+    empty: Page,
+    unused: Mutex<Vec<Page>>,
+}
+
+impl Pages {
+    pub(super) fn new(empty: Page) -> Self {
+        Self { empty, unused: Mutex::default() }
+    }
+
+    /// A page to fill.
+    pub(super) fn empty(&self) -> Page {
+        self.unused().pop().unwrap_or_else(|| self.empty.clone())
+    }
+
+    /// Returns a page that is printed.
+    pub(super) fn put_back(&self, mut page: Page) {
+        page.text.clear();
+        page.lines.clear();
+        self.unused().push(page);
+    }
+
+    fn unused(&self) -> MutexGuard<'_, Vec<Page>> {
+        self.unused.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -14,14 +14,14 @@ use std::{
     path::Path,
 };
 
-use traceloom::cnanolog::Reader;
-use traceloom_core::{Error, Findings, Records, Result, Turns, in_turns};
+use traceloom::cnanolog::{Passage, Reader};
+use traceloom_core::{Error, Findings, Notes, Records, Result, Turns, in_turns};
 use traceloom_mapping::messages_cut;
 
 use self::{
     files::{Files, Log},
     filter::Filter,
-    lines::{Out, Page, TakeLines},
+    lines::{Out, Page, Pages, TakeLines},
     render::{Render, check_pattern},
 };
 use crate::{Outcome, args, each, input::display_name, output::warn};
@@ -96,16 +96,23 @@ impl<'a> Printer<'a> {
         findings(reader, render.cut().max(filter.cut()))
     }
 
-    /// The same on several threads, which render pages in turn; finding the entries is cheap.
+    /// The same on several threads, which render pages in turn.
     fn print_pages(&mut self, log: &Log, threads: usize) -> Result<Findings> {
-        let (arguments, page) = (self.arguments, self.out.page());
-        let filter = self.filter.of(&log.reader()?);
+        let (arguments, filter) = (self.arguments, self.filter.of(&log.reader()?));
+        let (pages, notes) = (Pages::new(self.out.page()), Notes::new(threads));
         let walk = |turns: &mut Turns<'_, Page>| {
             let mut reader = log.reader()?;
             let mut render = Render::new(&reader, arguments).shared(turns.walks());
-            let (mut filter, mut page) = (filter.shared(turns.walks()), page.clone());
+            let (mut filter, mut page) = (filter.shared(turns.walks()), pages.empty());
             let (mut records, mut is_mine) = (0_u64, turns.is_mine());
-            while let Some(located) = reader.next()? {
+            loop {
+                let is_shared_start = turns.walks() > 1 && records.is_multiple_of(PAGE_RECORDS);
+                if is_shared_start && passes_page(&mut reader, &notes, is_mine) {
+                    records += PAGE_RECORDS;
+                    is_mine = turns.end();
+                    continue;
+                }
+                let Some(located) = reader.next()? else { break };
                 if is_mine {
                     render.put(&located, &mut filter, &mut page)?;
                     if render.depends_on_others() || filter.depends_on_others() {
@@ -115,7 +122,7 @@ impl<'a> Printer<'a> {
                 }
                 records += 1;
                 if records.is_multiple_of(PAGE_RECORDS) {
-                    if is_mine && !turns.give(page.take()) {
+                    if is_mine && !turns.give(std::mem::replace(&mut page, pages.empty())) {
                         break;
                     }
                     is_mine = turns.end();
@@ -127,10 +134,20 @@ impl<'a> Printer<'a> {
             // Only a walk that runs alone cuts messages off.
             findings(reader, render.cut().max(filter.cut()))
         };
-        let mut take = |page: Page| self.out.put_page(&page).map(ControlFlow::Continue);
+        let mut take = |page: Page| {
+            self.out.put_page(&page)?;
+            pages.put_back(page);
+            Ok(ControlFlow::Continue(()))
+        };
         let findings = in_turns(threads, &walk, &mut take)?;
         findings.ok_or_else(|| Error::internal("the pages of a log end before the log"))
     }
+}
+
+/// Moves past a page that another walk renders. The walk that comes first looks ahead, so that entries are found once.
+fn passes_page(reader: &mut Reader, notes: &Notes<Option<Passage>>, is_mine: bool) -> bool {
+    let passage = notes.get_or(reader.offset(), || reader.look_ahead(PAGE_RECORDS, |_| ()));
+    passage.is_some_and(|passage| !is_mine && reader.pass(&passage))
 }
 
 /// The problems of a file, and that some of its messages were cut off.

@@ -45,15 +45,16 @@ impl<const N: usize> Digits<N> {
     /// In a base of 2, 8 or 16.
     fn power(mut value: u64, bits: u32, upper: bool) -> Self {
         let mut digits = Self { bytes: [0; N], start: N };
-        let letters = if upper { b"0123456789ABCDEF" } else { b"0123456789abcdef" };
-        loop {
-            let digit = (value & ((1 << bits) - 1)) as usize;
-            digits.push(letters.get(digit).copied().unwrap_or(b'0'));
+        let (letters, mask) = (if upper { b"0123456789ABCDEF" } else { b"0123456789abcdef" }, (1 << bits) - 1);
+        for slot in digits.bytes.iter_mut().rev() {
+            *slot = letters.get((value & mask) as usize).copied().unwrap_or(b'0');
+            digits.start -= 1;
             value >>= bits;
             if value == 0 {
-                return digits;
+                break;
             }
         }
+        digits
     }
 
     #[inline]

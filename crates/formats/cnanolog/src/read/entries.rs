@@ -20,10 +20,10 @@ pub(super) struct Frame {
 }
 
 impl Reader {
-    /// The next entry, if it is completely in the window, has no findings, and is followed by another one.
+    /// The entry `at` bytes from here, if it is completely in the window, has no findings, and is followed by another one.
     #[inline]
-    pub(super) fn quick_frame(&self) -> Option<Frame> {
-        let bytes = self.window.bytes();
+    pub(super) fn quick_frame(&self, at: usize) -> Option<Frame> {
+        let bytes = self.window.bytes().get(at..)?;
         let (id, data_len) = frame(bytes, self.header_bytes, self.header.order)?;
         let len = self.header_bytes + data_len;
         let next = bytes.get(len..)?.first_chunk()?;
@@ -35,12 +35,21 @@ impl Reader {
             None if is_section(id) => return None,
             None => None,
         };
-        let is_inside = len as u64 <= self.end.saturating_sub(self.window.offset());
+        let is_inside = (at + len) as u64 <= self.end.saturating_sub(self.window.offset());
         if id == 0 && data_len == 0 && self.is_never_written(bytes) {
             return None;
         }
-        let is_expected = self.knows_all_ids || !self.is_odd(0) && !self.is_odd(len);
+        let is_expected = self.knows_all_ids || !self.is_odd(at) && !self.is_odd(at + len);
         (is_inside && is_expected && !self.checks_arguments).then_some(Frame { id, len, index })
+    }
+
+    /// An entry as it is lent.
+    #[inline]
+    pub(super) fn entry(&self, at: usize, frame: Frame) -> Entry<'_> {
+        let Frame { id, len, index } = frame;
+        let padded = self.window.bytes().get(at + self.header_bytes..).unwrap_or_default();
+        let data = padded.get(..len - self.header_bytes).unwrap_or_default();
+        Entry { id, timestamp: self.timestamp(at), data, padded, dictionary: self.dictionary.as_ref(), index }
     }
 
     /// The timestamp of the entry `at` bytes from here, if entries have one.

@@ -1,5 +1,6 @@
 //! Walks the records of a file: entries, levels, sites.
 
+mod ahead;
 mod blocks;
 mod damage;
 mod entries;
@@ -12,6 +13,7 @@ mod vet;
 
 use traceloom_core::{Finding, Findings, Located, Options, Position, Records, Result, Rule, Source, Window};
 
+pub use self::ahead::Passage;
 use self::{
     blocks::Blocks,
     damage::Outlook,
@@ -20,7 +22,7 @@ use self::{
     survey::Region,
 };
 use crate::{
-    Clock, Dictionary, Entry, Header, Numbering, Record, Section,
+    Clock, Dictionary, Header, Numbering, Record, Section,
     dictionary::{parse_level, parse_site},
     journal, probe,
     raw::{HEADER_BYTES, SECTION_HEADER_BYTES},
@@ -310,15 +312,10 @@ impl Reader {
 
     #[inline]
     fn lend(&mut self, frame: Frame) -> Located<Record<'_>> {
-        let Frame { id, len, index } = frame;
-        let offset = self.window.offset();
         self.entries += 1;
-        self.lent = len;
-        let timestamp = self.timestamp(0);
-        let padded = self.window.bytes().get(self.header_bytes..).unwrap_or_default();
-        let data = padded.get(..len - self.header_bytes).unwrap_or_default();
-        let entry = Entry { id, timestamp, data, padded, dictionary: self.dictionary.as_ref(), index };
-        Located { offset, len: len as u64, record: Record::Entry(entry) }
+        self.lent = frame.len;
+        let record = Record::Entry(self.entry(0, frame));
+        Located { offset: self.window.offset(), len: frame.len as u64, record }
     }
 
     fn lend_other(&mut self, step: Step) -> Option<Located<Record<'_>>> {
@@ -348,7 +345,7 @@ impl Records for Reader {
             return self.next_block();
         }
         if let State::Entries = self.state
-            && let Some(frame) = self.quick_frame()
+            && let Some(frame) = self.quick_frame(0)
         {
             return Ok(Some(self.lend(frame)));
         }

@@ -12,7 +12,7 @@ use traceloom_core::{
     Source, Window,
 };
 
-pub use self::plain::{SkipPlain, TakePlain};
+pub use self::plain::{Passage, SkipPlain, TakePlain};
 use self::{
     blocks::Depth,
     frame::{Extent, Frame, Section},
@@ -126,6 +126,11 @@ impl Reader {
     /// The clock of the file's times.
     pub fn clock(&self) -> Clock {
         self.clock
+    }
+
+    /// The offset of the next record.
+    pub fn offset(&self) -> u64 {
+        self.window.offset()
     }
 
     /// Does not skip damaged records.

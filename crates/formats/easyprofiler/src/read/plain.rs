@@ -73,6 +73,28 @@ impl Framed {
     }
 }
 
+/// Records in a row that a reader has looked at; see [`Reader::look_ahead`].
+#[derive(Clone, Copy, Debug)]
+pub struct Passage {
+    offset: u64,
+    bytes: u64,
+    count: u32,
+}
+
+/// How far a reader has looked ahead.
+#[derive(Clone, Copy, Debug, Default)]
+struct Glance {
+    bytes: usize,
+    count: u32,
+}
+
+/// Bytes to add to the window at a time while looking ahead, and their maximum, which holds many more records than are
+/// looked at, unless their texts are long.
+const AHEAD_BYTES: usize = 64 << 10;
+const MAX_AHEAD_BYTES: usize = 4 << 20;
+/// Max size of a record.
+const MAX_RECORD: usize = 2 + u16::MAX as usize;
+
 /// The bounds that a plain record keeps to.
 #[derive(Clone, Copy)]
 struct Bounds<'r> {
@@ -181,14 +203,71 @@ impl Reader {
     /// only known to a walk that reads it. In strict mode, it is known at once, so nothing is skipped.
     #[inline(always)]
     pub fn skip_records(&mut self, max: u32, skipped: &mut impl SkipPlain) -> Read<()> {
-        let State::Blocks(left) = self.state else { return Ok(()) };
+        let max = self.skippable().min(max);
+        let mut glance = Glance::default();
+        self.glance(&mut glance, max, skipped)?;
+        self.window.consume(glance.bytes);
+        self.count_skipped(glance.bytes as u64, glance.count);
+        Ok(())
+    }
+
+    /// Number of records that are left in the section, if they may be skipped.
+    pub fn skippable(&self) -> u32 {
         let is_strict = self.findings.mode() == Mode::Strict;
-        if !self.is_simple || is_strict || self.header.layout.order != ByteOrder::Little {
-            return Ok(());
+        match self.state {
+            State::Blocks(left) if self.is_simple && !is_strict && self.header.layout.order == ByteOrder::Little => {
+                left
+            }
+            _ => 0,
         }
+    }
+
+    /// Looks at the next records without moving on, as [`Self::skip_records`] does: other readers of the file may then
+    /// [`Self::pass`] them. `None` if this cannot be done with all of them.
+    pub fn look_ahead(&mut self, count: u32, skipped: &mut impl SkipPlain) -> Option<Passage> {
+        if self.skippable() < count || self.depth.is_some() {
+            return None;
+        }
+        let mut glance = Glance::default();
+        loop {
+            let before = glance.count;
+            self.glance(&mut glance, count, skipped).ok()?;
+            if glance.count == count {
+                return Some(Passage { offset: self.window.offset(), bytes: glance.bytes as u64, count });
+            }
+            let is_stuck = glance.count == before && glance.bytes + MAX_RECORD < self.window.bytes().len();
+            // An error counts when the records before it have been read.
+            if is_stuck || !self.window.extend(AHEAD_BYTES, MAX_AHEAD_BYTES).unwrap_or(false) {
+                return None;
+            }
+        }
+    }
+
+    /// Moves past records that were looked at by a reader at the same offset; returns whether this reader is there.
+    pub fn pass(&mut self, passage: &Passage) -> bool {
+        let Passage { offset, bytes, count } = *passage;
+        let is_here = self.window.offset() == offset && self.skippable() >= count && self.depth.is_none();
+        if is_here {
+            self.window.seek(offset + bytes);
+            self.count_skipped(bytes, count);
+        }
+        is_here
+    }
+
+    fn count_skipped(&mut self, bytes: u64, count: u32) {
+        self.memory += bytes - 2 * u64::from(count);
+        self.kept += u64::from(count);
+        if let State::Blocks(left) = &mut self.state {
+            *left -= count;
+        }
+    }
+
+    /// Looks at the records in the window after those that were looked at, up to `max` in total.
+    #[inline(always)]
+    fn glance(&mut self, glance: &mut Glance, max: u32, skipped: &mut impl SkipPlain) -> Read<()> {
         let (kinds, start, all) = (&self.kinds[..], self.window.offset(), self.window.bytes());
-        let (mut used, mut count, mut last) = (0, 0, 0);
-        let (max, wants_times) = (left.min(max), skipped.wants_times());
+        let Glance { bytes: mut used, mut count } = *glance;
+        let (before, mut last, wants_times) = (count, used, skipped.wants_times());
         while count < max
             && let Some(ahead) = all.get(used..)
             && let Some((fixed, rest)) = ahead.split_first_chunk::<{ 2 + BLOCK_FIXED }>()
@@ -211,15 +290,12 @@ impl Reader {
             used += 2 + size;
             count += 1;
         }
-        if count > 0
+        if count > before
             && let Some(fixed) = all.get(last..).and_then(|ahead| ahead.first_chunk())
         {
-            skipped.run(count, decode::block_fixed(fixed, ByteOrder::Little).end);
+            skipped.run(count - before, decode::block_fixed(fixed, ByteOrder::Little).end);
         }
-        self.window.consume(used);
-        self.memory += used as u64 - 2 * u64::from(count);
-        self.kept += u64::from(count);
-        self.state = State::Blocks(left - count);
+        *glance = Glance { bytes: used, count };
         Ok(())
     }
 }

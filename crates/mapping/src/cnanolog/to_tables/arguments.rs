@@ -45,10 +45,9 @@ impl Arguments {
         Ok(())
     }
 
-    /// Counts the arguments of a skipped entry.
-    pub(super) fn skip(&mut self, entry: &Entry<'_>) {
-        let unread = || usize::from(entry.site_index().is_none()) + usize::from(!entry.data.is_empty());
-        self.args.skip(entry.args().map_or_else(unread, Iterator::count));
+    /// Counts the rows of skipped entries.
+    pub(super) fn skip(&mut self, rows: usize) {
+        self.args.skip(rows);
     }
 
     #[cold]
@@ -69,6 +68,12 @@ impl Arguments {
     fn type_of(&self, code: ArgType) -> Named<'static> {
         self.types.get(usize::from(code.0)).map_or(Named::Text("none"), |symbol| (*symbol).into())
     }
+}
+
+/// Number of rows of an entry.
+pub(super) fn rows(entry: &Entry<'_>) -> usize {
+    let unread = || usize::from(entry.site_index().is_none()) + usize::from(!entry.data.is_empty());
+    entry.args().map_or_else(unread, Iterator::count)
 }
 
 fn argument<'a>(owner_id: i64, [key, kind]: [Named<'a>; 2], value: Datum<'a>) -> Argument<'a> {

@@ -71,13 +71,16 @@ fn reach(reader: &Reader, tables: &Tables<'_>) -> Reach {
 }
 
 fn walk(reader: &mut Reader, entries: &mut Entries<'_>, tables: &mut Tables<'_>, ends_soon: bool) -> Result<(), Halt> {
-    while let Some(located) = reader.next()? {
+    loop {
+        if entries.passes_turn(reader, tables)? {
+            continue;
+        }
+        let Some(located) = reader.next()? else { return Ok(()) };
         if let Record::Entry(entry) = &located.record {
             entries.push(entry, tables)?;
             if ends_soon {
-                break;
+                return Ok(());
             }
         }
     }
-    Ok(())
 }

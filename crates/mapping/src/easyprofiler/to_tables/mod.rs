@@ -89,6 +89,8 @@ struct Walk<'s, P> {
     turn: usize,
     /// The number of the first record after the turn.
     turn_end: i64,
+    /// Whether other walks may know the records up to the end of the turn or section.
+    asks: bool,
     /// The earliest start and the latest end of the records of other walks' turns, in ticks.
     skipped: (u64, u64),
     plan: Plan,
@@ -167,6 +169,7 @@ impl<'s, P: Places> Walk<'s, P> {
             is_mine,
             turn: 0,
             turn_end: TURN,
+            asks: input.share.walks() > 1,
             skipped: (u64::MAX, 0),
             plan,
             clock,
@@ -201,6 +204,7 @@ impl<'s, P: Places> Walk<'s, P> {
                     return Err(self.share.give_up());
                 }
             }
+            Record::Blocks(_) => self.asks = self.share.walks() > 1,
             Record::Switch(switch) => self.switch(switch, tables)?,
             Record::Value(value) => self.value(value, tables)?,
             Record::Bookmark(bookmark) => {

@@ -17,10 +17,13 @@ pub(super) struct Plan {
     pub(super) wants_extent: bool,
 }
 
+/// The columns that need the times of all records.
+pub(super) const EXTENT: &[&str] = &["first_ts_ns", "last_ts_ns"];
+
 impl Plan {
     pub(super) fn of(tables: &Tables<'_>) -> Self {
         let wants = |table| tables.wants(table);
-        let wants_extent = tables.wants_any(Table::Traces, &["first_ts_ns", "last_ts_ns"]);
+        let wants_extent = tables.wants_any(Table::Traces, EXTENT);
         let wants_args = wants(Table::Args);
         let timed = [Table::Counters, Table::Events, Table::Spans, Table::Switches];
         let reads_records = wants_extent

@@ -2,14 +2,14 @@
 
 use std::{ops::ControlFlow, sync::Arc};
 
-use traceloom_core::{Error, Located, Options, Records, Result, Source, Turns, in_turns};
+use traceloom_core::{Error, Located, Notes, Options, Records, Result, Source, Turns, in_turns};
 use traceloom_easyprofiler::{
-    Block, Clock, Reader, Record, RunNesting, SkipPlain, TakePlain, TreeBuilder, TreeRun, Value,
+    Block, Clock, Passage, Reader, Record, RunNesting, SkipPlain, TakePlain, TreeBuilder, TreeRun, Value,
 };
 
 use traceloom_model::{Table, Wanted};
 
-use super::turns::{TURN, is_skipped};
+use super::turns::{MIN_AHEAD, TURN, is_skipped};
 use crate::{
     pipeline::walks,
     prepared::{Preparation, Prepared},
@@ -33,12 +33,13 @@ fn prepare(source: &Source, options: &Options) -> Result<Prepared> {
         builder.start_run();
         read(&mut reader, &mut Alone { builder: &mut builder })?;
     } else {
+        let notes = Notes::new(threads);
         let walk = |turns: &mut Turns<'_, TreeRun>| {
             let mut reader = traceloom_easyprofiler::open(source.clone(), options)?;
             let is_mine = turns.is_mine();
             let nesting = RunNesting::default();
-            let mut sharing =
-                Sharing { turns, is_mine, run: TreeRun::default(), nesting, thread: None, is_over: false };
+            let run = TreeRun::default();
+            let mut sharing = Sharing { turns, notes: &notes, is_mine, run, nesting, thread: None, is_over: false };
             read(&mut reader, &mut sharing)?;
             sharing.end_turn()
         };
@@ -55,19 +56,30 @@ trait TakeTimes {
     fn push(&mut self, begin_ns: u64, end_ns: u64) -> Result<()>;
     /// The turn is over; returns false if nothing more is wanted.
     fn end_turn(&mut self) -> Result<bool>;
+    /// The next `count` records, if they belong to another walk and can be passed.
+    fn passage(&self, count: u32, reader: &mut Reader) -> Option<Passage>;
     /// A record had a problem; returns false if only a single walk can continue.
     fn takes_odd(&mut self) -> bool;
 }
 
 fn read(reader: &mut Reader, taker: &mut impl TakeTimes) -> Result<()> {
     let clock = reader.clock();
-    let mut room = TURN as u32;
+    let (mut room, mut asks) = (TURN as u32, true);
     loop {
         if room == 0 {
             if !taker.end_turn()? {
                 return Ok(());
             }
-            room = TURN as u32;
+            (room, asks) = (TURN as u32, true);
+        }
+        let count = reader.skippable().min(room);
+        if std::mem::take(&mut asks)
+            && count >= MIN_AHEAD
+            && let Some(passage) = taker.passage(count, reader)
+            && reader.pass(&passage)
+        {
+            room -= count;
+            continue;
         }
         let before = room;
         if taker.is_mine() {
@@ -82,6 +94,7 @@ fn read(reader: &mut Reader, taker: &mut impl TakeTimes) -> Result<()> {
         let Some(located) = reader.next()? else { return Ok(()) };
         match &located.record {
             Record::Thread(thread) => taker.thread(thread.id)?,
+            Record::Blocks(_) => asks = true,
             Record::Block(block) => Times { clock, room: &mut room, taker }.push(block.begin, block.end)?,
             Record::Value(value) => Times { clock, room: &mut room, taker }.push(value.begin, value.end)?,
             _ => {}
@@ -166,6 +179,10 @@ impl TakeTimes for Alone<'_> {
         Ok(true)
     }
 
+    fn passage(&self, _count: u32, _reader: &mut Reader) -> Option<Passage> {
+        None
+    }
+
     fn takes_odd(&mut self) -> bool {
         true
     }
@@ -174,6 +191,7 @@ impl TakeTimes for Alone<'_> {
 /// One of several walks: each nests the records of its turns among themselves.
 struct Sharing<'w, 't> {
     turns: &'w mut Turns<'t, TreeRun>,
+    notes: &'w Notes<Option<Passage>>,
     is_mine: bool,
     run: TreeRun,
     nesting: RunNesting,
@@ -207,6 +225,12 @@ impl TakeTimes for Sharing<'_, '_> {
             self.run.thread(id, &mut self.nesting)?;
         }
         Ok(!self.is_over)
+    }
+
+    fn passage(&self, count: u32, reader: &mut Reader) -> Option<Passage> {
+        let offset = reader.offset();
+        let find = || reader.look_ahead(count, &mut Counted { room: &mut { count } });
+        self.notes.get_or(offset, find).filter(|_| !self.is_mine)
     }
 
     fn takes_odd(&mut self) -> bool {

@@ -1,15 +1,20 @@
 //! Several walks over a file make its rows in turns.
 
+use std::sync::Arc;
+
 use traceloom_core::Records;
-use traceloom_easyprofiler::{Reader, Record, SkipPlain, Value};
+use traceloom_easyprofiler::{Passage, Reader, Record, SkipPlain, Value};
 use traceloom_model::{BATCH_ROWS, Halt, Table, Tables, Wanted};
 
-use super::{Step, Walk, places::Places, seams, values::Values};
-use crate::{pipeline::Split, shared::Args};
+use super::{Step, Walk, places::Places, plan::EXTENT, seams, values};
+use crate::pipeline::Split;
 
 /// Blocks, events and values per turn: several batches, because the end of a turn sends an incomplete batch of every
 /// table.
-pub(super) const TURN: i64 = 4 * BATCH_ROWS as i64;
+pub(super) const TURN: i64 = 2 * BATCH_ROWS as i64;
+
+/// Fewer records are read by every walk: that is cheaper than a note.
+pub(super) const MIN_AHEAD: u32 = 256;
 
 /// Max number of threads in a file that several walks read: each of them keeps all threads.
 pub(super) const MAX_SHARED_THREADS: usize = 16_384;
@@ -32,29 +37,34 @@ pub(super) fn is_skipped(record: &Record<'_>) -> bool {
 }
 
 /// Facts from the records of other walks' turns.
-#[derive(Debug)]
-pub(super) struct Skipped<'v> {
-    pub(super) wants_times: bool,
-    pub(super) records: i64,
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Skipped {
+    wants_times: bool,
+    wants_values: bool,
+    records: i64,
     /// The earliest start in ticks; later than any end if there are no records.
-    pub(super) begin: u64,
+    begin: u64,
     /// The latest end.
-    pub(super) end: u64,
+    end: u64,
     /// The end of the last record.
-    pub(super) last_end: u64,
-    /// Numbers the rows of values, if they are wanted.
-    pub(super) values: Option<(&'v mut Values, &'v mut Args)>,
+    last_end: u64,
+    /// Number of rows of the values.
+    value_rows: usize,
 }
 
-impl Skipped<'_> {
+impl Skipped {
+    fn new(wants_times: bool, wants_values: bool) -> Self {
+        Self { wants_times, wants_values, records: 0, begin: u64::MAX, end: 0, last_end: 0, value_rows: 0 }
+    }
+
     /// A single record.
-    pub(super) fn record(&mut self, begin: u64, end: u64) {
+    fn record(&mut self, begin: u64, end: u64) {
         self.times(begin, end);
         self.run(1, end);
     }
 }
 
-impl SkipPlain for Skipped<'_> {
+impl SkipPlain for Skipped {
     #[inline(always)]
     fn wants_times(&self) -> bool {
         self.wants_times
@@ -68,8 +78,8 @@ impl SkipPlain for Skipped<'_> {
 
     #[inline(always)]
     fn value(&mut self, value: &Value<'_>) {
-        if let Some((values, args)) = &mut self.values {
-            values.skip(value, args);
+        if self.wants_values {
+            self.value_rows += values::rows(value);
         }
     }
 
@@ -78,6 +88,9 @@ impl SkipPlain for Skipped<'_> {
         self.last_end = end;
     }
 }
+
+/// Records ahead, if they could be looked at, and the facts from them.
+type Ahead = Option<(Passage, Skipped)>;
 
 impl<P: Places> Walk<'_, P> {
     /// Reads all records; makes the rows of this walk's turns.
@@ -89,6 +102,11 @@ impl<P: Places> Walk<'_, P> {
             let room = u32::try_from(self.turn_end - self.next_record).unwrap_or(u32::MAX);
             if room == 0 {
                 self.end_turn(tables)?;
+                continue;
+            }
+            if self.asks {
+                self.asks = false;
+                self.ask(room, reader);
                 continue;
             }
             if self.is_mine {
@@ -131,6 +149,7 @@ impl<P: Places> Walk<'_, P> {
         self.is_mine = self.share.end_turn(&SPLIT, tables)?;
         (self.turn, self.turn_end) = (self.turn + 1, self.turn_end.saturating_add(TURN));
         self.args.is_mine = self.is_mine;
+        self.asks = self.share.walks() > 1;
         if self.is_mine {
             self.places.start_turn(self.turn)?;
         }
@@ -152,17 +171,48 @@ impl<P: Places> Walk<'_, P> {
         Ok(())
     }
 
-    /// Counts records of another walk's turn.
+    /// Asks for the note about the records up to the end of the turn or section, and moves past them if another walk
+    /// makes their rows. The walk that comes first looks ahead, so that the records are looked at once.
+    fn ask(&mut self, room: u32, reader: &mut Reader) {
+        let count = reader.skippable().min(room);
+        if count < MIN_AHEAD {
+            return;
+        }
+        let (wants_times, wants_values) = (self.share.wanted().has_any(Table::Traces, EXTENT), self.plan.wants_values);
+        let note = self.share.note(reader.offset(), &mut || {
+            let mut skipped = Skipped::new(wants_times, wants_values);
+            let passage = reader.look_ahead(count, &mut skipped);
+            let ahead: Ahead = passage.map(|passage| (passage, skipped));
+            Arc::new(ahead)
+        });
+        if let Some(Some((passage, skipped))) = note.downcast_ref::<Ahead>()
+            && !self.is_mine
+            && reader.pass(passage)
+        {
+            self.count(skipped);
+        }
+    }
+
+    /// Reads records of another walk's turn.
     #[inline(always)]
-    fn skip<T>(&mut self, read: impl FnOnce(&mut Skipped<'_>) -> T) -> T {
-        let (begin, end) = self.skipped;
-        let values = self.plan.wants_values.then_some((&mut self.values, &mut self.args));
-        let (wants_times, last_end) = (self.plan.wants_extent, self.thread.last_end);
-        let mut skipped = Skipped { wants_times, records: 0, begin, end, last_end, values };
+    fn skip<T>(&mut self, read: impl FnOnce(&mut Skipped) -> T) -> T {
+        let mut skipped = Skipped::new(self.plan.wants_extent, self.plan.wants_values);
         let outcome = read(&mut skipped);
-        self.next_record += skipped.records;
-        self.skipped = (skipped.begin, skipped.end);
-        self.thread.last_end = skipped.last_end;
+        self.count(&skipped);
         outcome
+    }
+
+    /// Counts records of another walk's turn.
+    fn count(&mut self, skipped: &Skipped) {
+        if skipped.records == 0 {
+            return;
+        }
+        self.next_record += skipped.records;
+        self.thread.last_end = skipped.last_end;
+        self.values.skip(skipped.value_rows, &mut self.args);
+        if self.plan.wants_extent {
+            let (begin, end) = self.skipped;
+            self.skipped = (begin.min(skipped.begin), end.max(skipped.end));
+        }
     }
 }

@@ -75,10 +75,8 @@ impl Values {
         Ok(())
     }
 
-    /// Numbers the rows of a value that another walk makes.
-    pub(super) fn skip(&mut self, value: &Value<'_>, args: &mut Args) {
-        let elements = if value.text().is_some() { 0 } else { value.elements().map_or(0, Iterator::count) };
-        let rows = elements.max(1);
+    /// Numbers the rows of values that another walk makes.
+    pub(super) fn skip(&mut self, rows: usize, args: &mut Args) {
         self.next_id += rows as i64;
         args.skip(rows);
     }
@@ -124,6 +122,12 @@ impl Values {
         let word = &mut self.types[usize::from(data_type.0)];
         (*word.get_or_insert_with(|| strings.intern(&data_type.to_string()))).into()
     }
+}
+
+/// Number of rows of a value.
+pub(super) fn rows(value: &Value<'_>) -> usize {
+    let elements = if value.text().is_some() { None } else { value.element_count() };
+    elements.unwrap_or(0).max(1)
 }
 
 /// Texts that are not UTF-8 usually come from programs that write Latin-1, and this loses no byte.
