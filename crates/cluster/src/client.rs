@@ -106,8 +106,7 @@ fn answer(session: &Session, sql: &str, arguments: &args::Query, out: &mut dyn W
         }
     }
     let reason = last.unwrap_or(Loss::Executor);
-    Err(io::Error::other(format!("{cluster}: the query failed {MAX_ATTEMPTS} times; the last reason: {reason}"))
-        .into())
+    Err(io::Error::other(format!("{cluster}: the query failed {MAX_ATTEMPTS} times; the last reason: {reason}")).into())
 }
 
 /// A process whose end makes a query fail.

@@ -180,7 +180,10 @@ impl Survey {
 
     /// Values that the upstream tracer leaves out must not look like zeros.
     fn growth_facts(&self, info: &mut Info) {
-        info.fact("mode", "growth: bytes that source lines gained between snapshots, as the Memlyze tracer writes them");
+        info.fact(
+            "mode",
+            "growth: bytes that source lines gained between snapshots, as the Memlyze tracer writes them",
+        );
         let unknown = "frees, leaks, sites and threads of allocations; the peak; names; dropped events";
         info.fact("cannot_be_known", unknown);
         info.fact("growths", self.allocs.count);
