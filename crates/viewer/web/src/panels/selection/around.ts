@@ -64,7 +64,8 @@ export function eventActions(): HTMLElement {
 function addAligning(add: Add): void {
   const { held } = store.state;
   if (openTraces(store.state).length < 2) return;
-  const others = "Move the other traces so that their span or event with the same name and number starts at this time (o)";
+  const others =
+    "Move the other traces so that their span or event with the same name and number starts at this time (o)";
   add("Align others", others, alignOthers);
   const isOther = held !== null && held.trace !== anchorOf(store.state)?.trace;
   const [title, hint] = isOther
