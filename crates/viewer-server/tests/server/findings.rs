@@ -106,7 +106,7 @@ fn advice_is_that_of_the_analysis_on_the_axis() {
 
 #[test]
 fn the_evidence_of_long_spans_is_found_in_the_timeline() {
-    let (sample, server) = Server::of_sample("easyprofiler");
+    let (_sample, server) = Server::of_sample("easyprofiler");
     let trace_id = server.wait()["traces"][0]["trace_id"].as_str().expect("an id").to_owned();
     let next = server.get(&format!("next?q=Frame&ts={}", i64::MIN)).json();
     let place = |hints: &str| server.get(&format!("place?ts={}&trace_id={trace_id}{hints}", next["ts_ns"])).json();

@@ -105,7 +105,7 @@ fn sites_of_a_function_are_those_with_it_in_their_stack() {
 
 #[test]
 fn what_has_no_memory_is_refused() {
-    let (trace, server) = Server::of_sample("easyprofiler");
+    let (_trace, server) = Server::of_sample("easyprofiler");
     server.refuses(&[
         "memory",
         "memory?trace=0",
@@ -114,7 +114,7 @@ fn what_has_no_memory_is_refused() {
         "memory?trace=0&at=x",
         "memory?trace=0&points=-1",
     ]);
-    let (memory, server) = Server::of_sample("memlyze");
+    let (_memory, server) = Server::of_sample("memlyze");
     for at in [i64::MIN, i64::MAX] {
         assert_eq!(server.get(&format!("memory?trace=0&at={at}&points=18446744073709551615")).status, 200, "{at}");
     }

@@ -99,7 +99,7 @@ fn flows_frames_and_marks_are_there() {
     let state = server.wait();
     let framed = state["tracks"].as_array().expect("a list").iter().any(|track| track["frame_depth"] == 1);
     assert!(framed, "{state}");
-    let (trace, server) = Server::of_sample("wtf");
+    let (_trace, server) = Server::of_sample("wtf");
     let state = server.wait();
     let tracks = state["tracks"].as_array().expect("a list");
     let numbers: Vec<String> = (0..tracks.len()).map(|number| number.to_string()).collect();

@@ -43,7 +43,7 @@ fn a_range_has_its_log_lines_and_its_memory() {
     let halves = [window(from, middle), window(middle, to + 1)].map(|half| lines(&server.get(&half).json()));
     assert!(halves.iter().all(|half| *half > 0) && halves.iter().sum::<u64>() == all, "{halves:?} of {all}");
 
-    let (memory, server) = Server::of_sample("memlyze");
+    let (_memory, server) = Server::of_sample("memlyze");
     let state = server.wait();
     let (from, to) = (state["from_ns"].as_i64().expect("a time"), state["to_ns"].as_i64().expect("a time"));
     let report = server.get("memory?trace=0").json();
@@ -92,7 +92,7 @@ fn frames_have_a_worst_one_and_its_cause() {
 
 #[test]
 fn totals_of_tracks_add_up_to_those_of_all() {
-    let (trace, server) = Server::of_sample("easyprofiler");
+    let (_trace, server) = Server::of_sample("easyprofiler");
     let state = server.wait();
     let window = format!("from={}&to={}", state["from_ns"], state["to_ns"]);
     let all = server.get(&format!("totals?{window}")).json();

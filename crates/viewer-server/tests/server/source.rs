@@ -167,7 +167,7 @@ fn places_add_up_to_the_rows_that_name_them() {
 
 #[test]
 fn what_names_no_place_has_none() {
-    let (trace, server) = Server::of_sample("wtf");
+    let (_trace, server) = Server::of_sample("wtf");
     assert_eq!(server.get("source").json()["traces"][0]["files"], json!([]));
     server.refuses(&[
         "source/file?trace=0&file=0",

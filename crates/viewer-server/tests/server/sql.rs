@@ -8,7 +8,7 @@ use std::{
 use serde_json::{Value, json};
 use traceloom_query::{Cells, Options, Session};
 
-use crate::support::{Response, Server, fixture, sample};
+use crate::support::{Response, Server, fixture};
 
 fn ask(server: &Server, sql: &str) -> Response {
     server.post("sql", json!({ "sql": sql }).to_string().as_bytes())

@@ -98,7 +98,7 @@ fn a_file_that_is_too_long_or_half_there_is_not_loaded() {
 
 #[test]
 fn a_page_that_knows_all_is_told_little() {
-    let (trace, server) = Server::of_sample("easyprofiler");
+    let (_trace, server) = Server::of_sample("easyprofiler");
     let revision = server.wait()["revision"].clone();
     let again = server.get(&format!("state?since={revision}")).json();
     assert_eq!(again["revision"], revision);
