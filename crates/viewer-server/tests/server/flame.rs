@@ -84,7 +84,9 @@ fn boxes_are_the_stacks_of_the_program() {
         for (name, weight) in weights {
             for (view, is_reversed) in [("top", false), ("bottom", true)] {
                 for by_thread in [false, true] {
-                    let tree = tree(&trace, Options { weight, is_reversed, by_thread, range: TimeRange::ALL });
+                    let options =
+                        Options { weight, is_reversed, by_thread, range: TimeRange::ALL, ..Options::default() };
+                    let tree = tree(&trace, options);
                     let question = json!({ "weight": name, "view": view, "by_thread": by_thread });
                     let answer = ask(&server, &question);
                     if answer["estimate"] == true {
