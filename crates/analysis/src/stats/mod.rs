@@ -87,7 +87,7 @@ pub struct Stats {
     rows: RowFilter,
     /// Spans are grouped only by name, and all of them count.
     is_plain: bool,
-    /// Max number of names that are told apart, unless the options contain names.
+    /// Max number of names that are distinguished, unless the options contain names.
     most_names: usize,
 }
 

@@ -55,7 +55,7 @@ impl Options {
         self.names.is_empty() || name.is_some_and(|name| self.names.iter().any(|one| one == name))
     }
 
-    /// Max number of names that are told apart: those beyond the max number of groups have no group of their own.
+    /// Max number of names that are distinguished: those beyond the max number of groups share one.
     pub(super) fn most_names(&self) -> usize {
         let is_any = self.names.is_empty() && self.relation.is_none() && self.histogram.is_none();
         if is_any { self.groups } else { usize::MAX }

@@ -57,7 +57,7 @@ impl Reader {
         is_here
     }
 
-    /// Whether nothing but their boundaries matters about entries that are not lent. Blocks are records of their own.
+    /// Whether nothing but their boundaries matters about entries that are not lent. Blocks are separate records.
     fn can_pass(&self) -> bool {
         matches!(self.state, State::Entries) && !self.checks_arguments && self.blocks.is_none()
     }
