@@ -165,7 +165,7 @@ fn a_disk_that_fails_in_one_turn_ends_the_rows_there() {
     // A tree would be read before the first row.
     let wish = Wanted::nothing().and(Table::Spans, Columns::named(Table::Spans, &["name", "self_ns"]));
     let wish = wish.and(Table::Logs, Columns::ALL);
-    for (id, bytes) in [("easyprofiler", long_capture(120_000, Odd::Nothing)), ("cnanolog", long_log())] {
+    for (id, bytes) in [("easyprofiler", long_capture(120_000, Odd::Nothing)), ("cnanolog", long_log(25_000))] {
         for at in [4, 5, 6, 7].map(|eighths| bytes.len() / 8 * eighths) {
             let source = Source::custom(Torn { bytes: bytes.clone(), at });
             let trace = Trace::new("long".as_ref(), source, Some(id), &Options::default()).unwrap();
@@ -201,14 +201,14 @@ impl ReadAt for Torn {
     }
 }
 
-/// Several turns of log entries.
-fn long_log() -> Vec<u8> {
-    traceloom_cnanolog::sample::write(Vec::new(), 25_000).unwrap()
+/// Log entries, about three per request.
+fn long_log(requests: u64) -> Vec<u8> {
+    traceloom_cnanolog::sample::write(Vec::new(), requests).unwrap()
 }
 
 #[test]
 fn a_long_log_gives_the_same_with_any_number_of_threads() {
-    let sound = long_log();
+    let sound = long_log(25_000);
     let mut damaged = sound.clone();
     damaged[sound.len() / 3..][..40].iter_mut().for_each(|byte| *byte ^= 0xa5);
     let mut unstarted = sound.clone();
@@ -230,7 +230,7 @@ fn a_long_log_gives_the_same_with_any_number_of_threads() {
 fn several_threads_read_a_file_little_more_than_once() {
     let self_times = Wanted::nothing().and(Table::Spans, Columns::named(Table::Spans, &["name", "self_ns"]));
     let capture = (opened(long_capture(400_000, Odd::Nothing)), self_times);
-    let log = Trace::new("long.clog".as_ref(), Source::bytes(long_log()), None, &Options::default()).unwrap();
+    let log = Trace::new("long.clog".as_ref(), Source::bytes(long_log(100_000)), None, &Options::default()).unwrap();
     let messages = Wanted::nothing().and(Table::Logs, Columns::named(Table::Logs, &["message"]));
     for (mut trace, wish) in [capture, (log, messages)] {
         let read = Arc::new(AtomicU64::new(0));

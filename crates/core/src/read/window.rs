@@ -51,7 +51,7 @@ impl Window {
     #[inline]
     pub fn fill(&mut self, wanted: usize) -> Result<&[u8]> {
         if self.end - self.start < wanted {
-            self.refill(wanted, usize::MAX)?;
+            self.refill(wanted, wanted.max(self.chunk))?;
         }
         Ok(self.bytes())
     }
@@ -60,7 +60,7 @@ impl Window {
     #[inline]
     pub fn has(&mut self, wanted: usize) -> Result<bool> {
         if self.end - self.start < wanted {
-            self.refill(wanted, usize::MAX)?;
+            self.refill(wanted, wanted.max(self.chunk))?;
         }
         Ok(self.end - self.start >= wanted)
     }
