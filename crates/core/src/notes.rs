@@ -10,9 +10,12 @@ use std::{
 #[derive(Debug)]
 pub struct Notes<N> {
     walks: usize,
-    /// By offset: a note, and the number of walks that have asked for it.
-    open: Mutex<HashMap<u64, (Arc<OnceLock<N>>, usize)>>,
+    /// The notes that some walks have not asked for, by offset.
+    open: Mutex<HashMap<u64, Open<N>>>,
 }
+
+/// A note, and the number of walks that have asked for it.
+type Open<N> = (Arc<OnceLock<N>>, usize);
 
 impl<N: Clone> Notes<N> {
     /// Notes of this many walks.
