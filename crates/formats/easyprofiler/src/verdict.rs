@@ -11,7 +11,7 @@ pub(crate) fn check(source: &Source, options: &Options) -> Result<Findings> {
     settled(walk(source, options)?, source, options)
 }
 
-/// The findings of a lenient reader with the severities that [`check`] gives them.
+/// The findings of a lenient reader with the severities that `check` gives them.
 pub fn settled(mut findings: Findings, source: &Source, options: &Options) -> Result<Findings> {
     // If nothing is odd, both readers took the same way.
     if options.mode == Mode::Strict || findings.worst() < Some(Severity::Warning) {
