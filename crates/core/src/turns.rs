@@ -242,8 +242,8 @@ pub fn in_turns<T: Send, R: Send>(
     outcome.map_or_else(|| direct(walk, taken, take), Ok)
 }
 
-/// Receives from the channel of the walk whose turn it is, until the first walk ends, or a walk fails; dropping the channels on return ends
-/// the other walks.
+/// Receives from the channel of the walk whose turn it is, until the first walk ends, or a walk fails; dropping the
+/// channels on return ends the other walks.
 fn receive<T>(
     pieces: Vec<Receiver<Vec<Message<T>>>>,
     taken: &mut usize,
