@@ -18,18 +18,15 @@ pub(super) fn cleaned<'a>(record: Record<'a>, in_threads: bool, loss: &mut Loss)
         Record::Mark(_) | Record::Blocks(_) => return None,
         // Its index must stay in use.
         Record::Malformed(bytes) | Record::Residue(bytes) if !in_threads => {
-            loss.lose("descriptors too short for their fields", || format!("{bytes:02x?}"));
+            loss.lose("descriptors too short for their fields", || shown(bytes));
             Record::Hole
         }
         Record::Malformed(bytes) => {
-            loss.lose("records too short for their fields", || format!("{bytes:02x?}"));
+            loss.lose("records too short for their fields", || shown(bytes));
             return None;
         }
         Record::Residue(bytes) => {
-            loss.lose("runs of bytes that no record explains", || {
-                let start = bytes.get(..bytes.len().min(16)).unwrap_or_default();
-                format!("{} bytes, beginning \"{}\"", bytes.len(), Text(start))
-            });
+            loss.lose("runs of bytes that no record explains", || shown(bytes));
             return None;
         }
         Record::Descriptor(descriptor) => {
@@ -51,7 +48,7 @@ pub(super) fn cleaned<'a>(record: Record<'a>, in_threads: bool, loss: &mut Loss)
         }
         Record::Value(value) => {
             if !value.surplus.is_empty() {
-                loss.lose("bytes behind the data of a value", || format!("{:02x?}", value.surplus));
+                loss.lose("bytes behind the data of a value", || shown(value.surplus));
             }
             Record::Value(Value { filler: [0, 0], surplus: &[], odd_data_size: None, odd_size: None, ..value })
         }
@@ -63,10 +60,16 @@ pub(super) fn cleaned<'a>(record: Record<'a>, in_threads: bool, loss: &mut Loss)
     })
 }
 
+/// Bytes for people: how many, and the first of them.
+fn shown(bytes: &[u8]) -> String {
+    let start = bytes.get(..bytes.len().min(16)).unwrap_or_default();
+    format!("{} bytes, beginning \"{}\"", bytes.len(), Text(start))
+}
+
 /// The text with one NUL; it is shortened if a missing NUL no longer fits.
 fn clean_name<'a>(name: Name<'a>, room: usize, loss: &mut Loss) -> Name<'a> {
     if name.tail.len() > 1 {
-        loss.lose("bytes behind the NUL of a text", || format!("{:02x?}", name.tail));
+        loss.lose("bytes behind the NUL of a text", || shown(name.tail));
     }
     let fits = name.text.get(..name.text.len().min(room - 1)).unwrap_or_default();
     if fits.len() < name.text.len() {

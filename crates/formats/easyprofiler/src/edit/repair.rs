@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, io::Write};
 
-use traceloom_core::{ByteOrder, Edited, Error, Loss, Options, Records, Result, Source};
+use traceloom_core::{ByteOrder, Describe, Edited, Error, Loss, Options, Records, Result, Source};
 
 use super::{
     ids::Ids,
@@ -291,7 +291,7 @@ impl Plan for RepairPlan<'_> {
                 } else {
                     "values too short for their data"
                 };
-                self.loss.lose(what, || format!("times {:?}", record.times()));
+                self.loss.lose(what, || shown(&record));
                 Ok(None)
             }
             record @ Record::Descriptor(_) => {
@@ -330,6 +330,12 @@ impl Plan for RepairPlan<'_> {
         let needed = self.survey.beyond || !described;
         needed.then(|| stand_in(self.survey.descriptors)).into_iter().collect()
     }
+}
+
+/// A record for people: its kind and its times.
+fn shown(record: &Record<'_>) -> String {
+    let kind = record.kind();
+    record.times().map_or(kind.to_owned(), |(begin, end)| format!("a {kind} from {begin} to {end} ticks"))
 }
 
 /// A replacement for a descriptor that the file has lost.

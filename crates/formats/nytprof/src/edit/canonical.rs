@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_core::{Edited, Loss, Options, Records, Result, Source};
+use traceloom_core::{Describe, Edited, Loss, Options, Records, Result, Source};
 
 use super::{is_closing_text, is_compression_comment, is_text, level_of, start_deflate, with_doubles};
 use crate::{Header, Pair, Record, Writer, create, open, record::brief};
@@ -57,7 +57,7 @@ impl<W: Write> Clean<W> {
         }
         let (record, is_exact) = with_doubles(record);
         if !is_exact {
-            self.loss.lose("digits of numbers that a double cannot hold", || format!("{record:?}"));
+            self.loss.lose("digits of numbers that a double cannot hold", || format!("of a {} record", record.kind()));
         }
         self.writer.write(&record)
     }

@@ -5,7 +5,7 @@ use std::{
     io::Write,
 };
 
-use traceloom_core::{Edited, Error, Findings, Loss, Options, Records, Result, Source};
+use traceloom_core::{Describe, Edited, Error, Findings, Loss, Options, Records, Result, Source};
 
 use super::{
     attributes::{joined, number, parse},
@@ -82,7 +82,7 @@ impl<W: Write> Merged<W> {
     fn record(&mut self, record: &Record<'_>) -> Result<()> {
         let (mut record, is_exact) = with_doubles(record);
         if !is_exact {
-            self.loss.lose("digits of numbers that a double cannot hold", || format!("{record:?}"));
+            self.loss.lose("digits of numbers that a double cannot hold", || format!("of a {} record", record.kind()));
         }
         match &mut record {
             Record::Comment(text) if is_compression_comment(text) => return Ok(()),

@@ -5,7 +5,7 @@ use std::{
     io::Write,
 };
 
-use traceloom_core::{Edited, Error, Loss, Options, Records, Result, Source};
+use traceloom_core::{Describe, Edited, Error, Loss, Options, Records, Result, Source};
 
 use super::{
     frames::{Frames, Missing},
@@ -164,7 +164,7 @@ impl<W: Write> Mend<W> {
     fn record(&mut self, record: &Record<'_>) -> Result<()> {
         let (mut record, is_exact) = with_doubles(record);
         if !is_exact {
-            self.loss.lose("digits of numbers that a double cannot hold", || format!("{record:?}"));
+            self.loss.lose("digits of numbers that a double cannot hold", || format!("of a {} record", record.kind()));
         }
         if !self.is_binary && !is_text(&record) && !matches!(record, Record::Residue(_)) {
             self.is_binary = true;
@@ -345,7 +345,9 @@ impl<W: Write> Mend<W> {
     fn time(&mut self, ticks: i32, fid: &mut u32, lines: &[u32]) -> bool {
         self.ticks += i128::from(ticks);
         if lines.iter().any(|line| *line > ORIGINAL_LINES) {
-            self.loss.lose("statements on lines above 16777216", || format!("lines {lines:?} of file {fid}"));
+            self.loss.lose("statements on lines above 16777216", || {
+                format!("line {} of file {fid}", lines.iter().max().unwrap_or(&0))
+            });
             self.has_discount &= !std::mem::take(&mut self.owes_discount);
             return false;
         }
