@@ -71,7 +71,8 @@ impl Integrity {
             self.problems.push(format!("span {id} has depth {}, not {expected}", span.depth));
         }
         if span.dur.is_some_and(|dur| dur < 0) || span.own.is_some_and(|own| own < 0 || Some(own) > span.dur) {
-            self.problems.push(format!("span {id} takes {:?} ns, {:?} of them its own", span.dur, span.own));
+            self.problems
+                .push(format!("span {id} has a duration of {:?} ns and a self time of {:?} ns", span.dur, span.own));
         }
         let Some(parent) = parent else { return };
         if parent.thread != span.thread {

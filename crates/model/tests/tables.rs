@@ -150,7 +150,7 @@ fn the_integrity_check_sees_what_does_not_fit_together() {
         ("is not in spans", [span(0, None, "a"), Span { depth: 0, ..span(1, Some(9), "b") }]),
         ("is not in threads", [span(0, None, "a"), Span { thread_id: 4, ..span(1, None, "b") }]),
         ("has depth 3", [span(0, None, "a"), Span { depth: 3, ..span(1, Some(0), "b") }]),
-        ("of them its own", [span(0, None, "a"), Span { self_ns: Some(11), ..span(1, None, "b") }]),
+        ("a self time of", [span(0, None, "a"), Span { self_ns: Some(11), ..span(1, None, "b") }]),
     ];
     for (problem, spans) in bad {
         let found = verdict(&spans);
