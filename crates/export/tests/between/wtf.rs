@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use traceloom_core::Loss;
+use traceloom_core::{Loss, Source};
 use traceloom_model::{Table, args::Arg, events::Event, spans::Span as Row, threads::Thread};
 use traceloom_testkit::OriginalWtf;
 use traceloom_wtf::{
@@ -210,7 +210,7 @@ fn log_entries_and_values_of_the_recorder_stay_what_they_are() {
     }
     let bytes = composer.finish().unwrap();
     let read = |bytes| {
-        let source = traceloom_core::Source::bytes(bytes);
+        let source = Source::bytes(bytes);
         traceloom_mapping::Trace::new(Path::new("own"), source, Some("wtf"), &Default::default()).unwrap()
     };
     let trace = read(bytes);
@@ -222,6 +222,22 @@ fn log_entries_and_values_of_the_recorder_stay_what_they_are() {
     assert_eq!((names, from.events.len()), (vec!["enemies", "enemies", "level"], 0));
     let to = convert(&trace, "wtf", None, "own").picture;
     assert_eq!((&to.logs, &to.counters, &to.events), (&from.logs, &from.counters, &from.events));
+}
+
+#[test]
+fn text_that_should_be_json_becomes_a_string() {
+    let mut composer = Composer::new(Vec::new(), Form::Binary, &FileInfo::default()).unwrap();
+    let zone = composer.zone(Some("Main"), None, None).unwrap();
+    let kind = composer.define("fetch", EventClass::INSTANCE, EventFlags(0), "any value").unwrap();
+    for json in ["{\"n\":1}", "say \"fetch\"", ""] {
+        composer.event(zone, kind, 1, [Value::Any(Some(Text::utf8(json.as_bytes())))]).unwrap();
+    }
+    let source = Source::bytes(composer.finish().unwrap());
+    let trace = traceloom_mapping::Trace::new(Path::new("own"), source, Some("wtf"), &Default::default()).unwrap();
+    let to = convert(&trace, "wtf", None, "not-json");
+    let values: Vec<_> = to.picture.events.iter().map(|event| event.args["value"].concat()).collect();
+    assert_eq!(values, ["{\"n\":1}", "say \"fetch\"", ""]);
+    assert!(to.loss.entries().any(|(what, count, _)| (what, count) == ("values that are not JSON, now strings", 2)));
 }
 
 /// Hostile names, and names that mean something to the loader.

@@ -2,7 +2,7 @@
 //!
 //! Values with a type of the format keep it. Other numbers become JSON, which can hold all of their digits.
 
-use traceloom_core::{Result, text::json};
+use traceloom_core::{Result, json::is_value, text::json};
 use traceloom_wtf::{
     Array, Text, Value,
     raw::{ArgumentType, Element},
@@ -29,6 +29,8 @@ pub(super) struct Item {
     pub(super) held: Held,
     /// Whether the format has no type for it.
     pub(super) is_untyped: bool,
+    /// Whether its type promises JSON but its text was not JSON, and is now a string.
+    pub(super) is_quoted: bool,
 }
 
 /// An owned value of the format.
@@ -160,7 +162,7 @@ impl Items {
 
     /// Adds an argument of any type that the format has.
     pub(super) fn push(&mut self, key: NameId, kind: ArgumentType, held: Held) {
-        self.list.push(Item { key, kind, held, is_untyped: false });
+        self.list.push(Item { key, kind, held, is_untyped: false, is_quoted: false });
     }
 
     fn take(&mut self, arg: &Arg<'_>, is_ours: bool, names: &mut NamePool) -> Result<()> {
@@ -183,9 +185,13 @@ impl Items {
         let typed = stated.and_then(|kind| Some((kind, typed(kind, is_array, &self.elements)?)));
         let is_untyped = typed.is_none();
         let (kind, held) = typed.unwrap_or_else(|| untyped(is_array, &self.elements));
-        self.elements.clear();
         let is_untyped = is_untyped && kind == ArgumentType::Any;
-        self.list.push(Item { key, kind, held, is_untyped });
+        let is_quoted = matches!(
+            (self.elements.as_slice(), &held),
+            ([Scalar::Text(text)], Held::Any(Some(json))) if text != json
+        );
+        self.elements.clear();
+        self.list.push(Item { key, kind, held, is_untyped, is_quoted });
         Ok(())
     }
 }
@@ -222,7 +228,8 @@ fn typed(kind: ArgumentType, is_array: bool, elements: &[Scalar]) -> Option<Held
         },
         (ArgumentType::Ascii | ArgumentType::Utf8, Scalar::Text(text)) => Some(Held::Text(Some(text.clone()))),
         (ArgumentType::Ascii | ArgumentType::Utf8, Scalar::Null) => Some(Held::Text(None)),
-        (ArgumentType::Any, Scalar::Text(text)) => Some(Held::Any(Some(text.clone()))),
+        (ArgumentType::Any, Scalar::Text(text)) if is_value(text.as_bytes()) => Some(Held::Any(Some(text.clone()))),
+        (ArgumentType::Any, Scalar::Text(_)) => Some(Held::Any(Some(json_of(|out| scalar.put_json(out))))),
         (ArgumentType::Any, Scalar::Null) => Some(Held::Any(None)),
         (ArgumentType::FlowId, scalar) => Some(Held::Flow(scalar.number()?.try_into().ok()?)),
         (ArgumentType::Time32, scalar) => Some(Held::Time(scalar.number()?.try_into().ok()?)),

@@ -164,7 +164,8 @@ impl<W: Write> Output<W> {
         let Pass { names, looks, args, roster, loss, .. } = pass;
         let is_ours = is_ours(roster, step.trace as usize);
         let mut collect = |table: Table, items: &mut Items, names: &mut NamePool| {
-            items.collect(Owner::new(table, step.trace as usize, step.id), is_ours, args, names)
+            items.collect(Owner::new(table, step.trace as usize, step.id), is_ours, args, names)?;
+            lose_json(&items.list, names, loss)
         };
         let number = Value::Uint(step.detail as u32);
         match step.what {
@@ -364,6 +365,15 @@ impl<W: Write> Output<W> {
         let zone = self.zones[step.moment.zone as usize];
         self.composer.event(zone, kind, step.moment.ts_ns / self.unit_ns, values.iter().copied())
     }
+}
+
+/// Counts arguments of damaged files that should be JSON.
+fn lose_json(items: &[Item], names: &mut NamePool, loss: &mut Loss) -> Result<()> {
+    for item in items.iter().filter(|item| item.is_quoted) {
+        let key = names.get(item.key)?;
+        loss.lose("values that are not JSON, now strings", || key.to_owned());
+    }
+    Ok(())
 }
 
 /// Counts arguments whose type the format does not have.
