@@ -78,7 +78,7 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
         Command::Regressions(arguments) => fleet::regressions(&arguments),
         #[cfg(not(feature = "sql"))]
         Command::Ingest(_) | Command::Trend(_) | Command::Regressions(_) => {
-            Err(Error::unsupported("this build has no stores; `cargo install traceloom-cli` includes them"))
+            Err(Error::usage("this build has no stores; `cargo install traceloom-cli` includes them"))
         }
         Command::Capture(arguments) => capture::run(&arguments),
         Command::Top(arguments) => capture::top::run(arguments),
