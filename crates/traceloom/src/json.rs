@@ -94,6 +94,14 @@ impl Verdict {
         }
     }
 
+    /// Whether no data of the file is missing; `None` if the file was refused and so not read to the end.
+    pub fn is_complete(&self) -> Option<bool> {
+        match self {
+            Self::Read { findings, .. } => Some(!findings.is_data_missing()),
+            Self::Refused { .. } => None,
+        }
+    }
+
     /// The verdict on the file at this path as JSON.
     pub fn to_json(&self, path: &Path) -> Json {
         let (format, findings, counts, message) = match self {
@@ -108,6 +116,7 @@ impl Verdict {
             "file": path.to_string_lossy(),
             "format": format,
             "accepted": !self.is_bad(),
+            "complete": self.is_complete(),
             "refused": message,
             "findings": findings,
             "finding_counts": counts,

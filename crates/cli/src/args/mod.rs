@@ -121,12 +121,14 @@ Examples:
 
     /// List all problems, with byte offsets.
     ///
-    /// Severity `error` means that the format's own tool rejects the file. `--strict` stops at the first error and
-    /// exits with 1; exit code 0 then means that the tool accepts the file.
+    /// Severity `error` means that the format's own tool rejects the file. `--strict` stops at the first error, as that
+    /// tool does. The exit code is 1 if there is an error or if data is missing, even if the tool does not notice it;
+    /// with `--allow-damaged`, it is 1 only if there is an error.
     #[command(after_help = "\
 Examples:
   traceloom check capture.prof
-  traceloom check --strict --json *.prof")]
+  traceloom check --strict --json *.prof
+  traceloom check --strict --allow-damaged *.prof   does the format's own tool load them?")]
     Check(files::Check),
 
     /// Convert a trace to another format, version, or tool.

@@ -8,7 +8,7 @@ use traceloom_core::Result;
 use crate::{
     Outcome, args, each,
     input::display_name,
-    output::{Styles, stdout, write_finding, write_findings},
+    output::{Styles, note_missing_data, stdout, write_finding, write_findings},
 };
 
 /// Runs the verb.
@@ -21,6 +21,9 @@ pub(crate) fn run(arguments: &args::files::Check) -> Result<Outcome> {
             out.flush()?;
         } else {
             print(path, &verdict)?;
+        }
+        if verdict.is_complete() == Some(false) {
+            note_missing_data();
         }
         Ok(if verdict.is_bad() { Outcome::Findings } else { Outcome::Fine })
     })

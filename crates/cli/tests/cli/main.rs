@@ -4,6 +4,7 @@ mod answers;
 #[cfg(feature = "sql")]
 mod axis;
 mod capture;
+mod checks;
 mod damage;
 mod edit;
 mod figures;

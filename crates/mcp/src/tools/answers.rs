@@ -71,8 +71,8 @@ pub(super) static TOOLS: &[Kind] = &[
         "check",
         "All problems of a file, with codes and byte offsets; the resource traceloom://findings explains the codes. Equals \
          `traceloom check --json`.",
-        "file:str, format:str?, accepted:bool, refused:str?, findings:[code:str, severity:str, offset:int?, message:str], \
-         finding_counts:map",
+        "file:str, format:str?, accepted:bool, complete:bool?, refused:str?, findings:[code:str, severity:str, offset:int?, \
+         message:str], finding_counts:map",
         check,
     ),
     Kind::new::<Schema>(
