@@ -13,6 +13,7 @@ mod fleet;
 mod growth;
 mod inspect;
 mod layout;
+mod limits;
 mod lines;
 mod log;
 #[cfg(target_os = "linux")]

@@ -31,6 +31,12 @@ pub fn write_values(path: &Path, values: u32) {
     write(path, JOB * (u64::from(values) + 2), &|emit| generate_values(values, emit));
 }
 
+/// Writes a capture of one thread with `names` blocks of 1 µs, each with a name that no other has, and then the same
+/// blocks again.
+pub fn write_names(path: &Path, names: u32) {
+    write(path, JOB * (2 * u64::from(names) + 2), &|emit| generate_names(names, emit));
+}
+
 /// Receives records.
 type Emit<'e> = &'e mut dyn FnMut(&Record<'_>) -> Result<()>;
 
@@ -85,6 +91,18 @@ fn generate_bare_threads(threads: u32, has_names: bool, emit: Emit<'_>) -> Resul
         emit(&Record::Blocks(1))?;
         let name = if has_names { format!("job {thread:07}") } else { String::new() };
         let block = Block::new(0, JOB, JOB + 1_000);
+        emit(&Record::Block(Block { name: Name::new(name.as_bytes()), ..block }))?;
+    }
+    emit(&Record::Mark(EASY_PROFILER_SIGNATURE))
+}
+
+fn generate_names(names: u32, emit: Emit<'_>) -> Result<()> {
+    emit(&descriptor(0, "Job", BlockType::BLOCK))?;
+    emit(&Record::Thread(Thread { id: 1_000, name: Name::new(b"main"), switches: 0 }))?;
+    emit(&Record::Blocks(2 * names))?;
+    for number in 0..2 * names {
+        let (name, begin) = (format!("job {:07}", number % names), JOB * (u64::from(number) + 1));
+        let block = Block::new(0, begin, begin + 1_000);
         emit(&Record::Block(Block { name: Name::new(name.as_bytes()), ..block }))?;
     }
     emit(&Record::Mark(EASY_PROFILER_SIGNATURE))
