@@ -1,4 +1,4 @@
-//! Example queries, by the contents of the traces.
+//! Example queries, by the contents of the traces. `desc` alone would put rows without a value first.
 
 use traceloom_model::Table;
 
@@ -30,7 +30,7 @@ const SPANS: &[Example] = &[
     (
         "Where the time goes",
         "select name, count(*) as calls, sum(dur_ns) as total_ns, sum(self_ns) as own_ns\n\
-         from spans group by name order by own_ns desc limit 50",
+         from spans group by name order by own_ns desc nulls last limit 50",
     ),
     (
         "The longest spans",
@@ -46,14 +46,14 @@ const SPANS: &[Example] = &[
     (
         "How busy each thread is",
         "select path, thread, count(*) as spans, human_time(sum(self_ns)) as busy\n\
-         from spans_named group by path, thread order by sum(self_ns) desc",
+         from spans_named group by path, thread order by sum(self_ns) desc nulls last",
     ),
 ];
 
 const SWITCHES: &[Example] = &[(
     "Who took the processor",
     "select name, count(*) as switches, human_time(sum(dur_ns)) as off\n\
-         from switches group by name order by sum(dur_ns) desc limit 50",
+         from switches group by name order by sum(dur_ns) desc nulls last limit 50",
 )];
 
 const COUNTERS: &[Example] = &[(
@@ -64,7 +64,7 @@ const COUNTERS: &[Example] = &[(
 const FRAMES: &[Example] = &[(
     "The slowest frames",
     "select name, human_time(dur_ns) as duration, trace_id, thread_id, id, ts_ns, dur_ns\n\
-         from spans where category = 'frame' order by dur_ns desc limit 50",
+         from spans where category = 'frame' and dur_ns is not null order by dur_ns desc limit 50",
 )];
 
 const EVENTS: &[Example] = &[(
@@ -75,13 +75,13 @@ const EVENTS: &[Example] = &[(
 const LINES: &[Example] = &[(
     "The most costly lines",
     "select file, line, calls, human_time(coalesce(excl_ns, incl_ns)) as own\n\
-         from line_times_merged where level = 'line' order by coalesce(excl_ns, incl_ns) desc limit 50",
+         from line_times_merged where level = 'line' order by coalesce(excl_ns, incl_ns) desc nulls last limit 50",
 )];
 
 const CALLS: &[Example] = &[(
     "Who calls whom",
     "select caller, callee, sum(count) as calls, human_time(sum(incl_ns)) as total\n\
-         from calls_merged group by caller, callee order by sum(incl_ns) desc limit 50",
+         from calls_merged group by caller, callee order by sum(incl_ns) desc nulls last limit 50",
 )];
 
 const LOGS: &[Example] = &[
