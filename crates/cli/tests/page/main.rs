@@ -324,6 +324,13 @@ fn notes_stay_with_the_trace() {
 }
 
 #[test]
+fn the_sql_panel_opens_with_an_answer() {
+    for (name, _) in SAMPLES {
+        run("answers.mjs", &[sample(&format!("answers-example-{name}"), name)], json!({"check": "example"}));
+    }
+}
+
+#[test]
 fn answers_in_sql_are_tracks_and_charts() {
     answers("game.prof", "queried");
 }

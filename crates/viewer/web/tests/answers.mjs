@@ -287,6 +287,34 @@ async function ask(viewer, sql) {
   return panel;
 }
 
+/// The panel opens with the answer to its first example; nothing is typed or clicked.
+async function example(viewer) {
+  const { page } = viewer;
+  const asked = [];
+  page.on("request", (request) => /\/api\/sql(\?|$)/.test(request.url()) && asked.push(request.url()));
+  const panel = await viewer.panel("sql");
+  const answered = panel.getByText(/^\d+ rows? in [\d.,]+ (µs|ms|s)$/);
+  await answered.waitFor();
+  const sql = await panel.getByRole("textbox", { name: "SQL query" }).inputValue();
+  const examples = panel.getByRole("combobox", { name: "Examples" }).locator("option");
+  assert.ok(/^select /.test(sql), `the query is there: ${sql}`);
+  assert.equal(sql, await examples.nth(1).getAttribute("value"), "the first example");
+  const expected = viewer.query(sql);
+  const status = await answered.textContent();
+  assert.equal(Number.parseInt(status, 10), expected.length, status);
+  const [first] = await viewer.rowsAre("the rows are there", (rows) => rows.length > 0);
+  assert.ok(!Object.values(first).includes("NULL"), "rows without a value are not the first");
+  // The page shows integers with separators, and every NULL.
+  const plain = (row) => Object.values(row).map((value) => `${value}`.replaceAll(",", ""));
+  assert.deepEqual(Object.keys(first), Object.keys(expected[0]));
+  assert.deepEqual(plain(first), plain(expected[0]));
+  // Another panel and back: the answer stays, and is not asked for again.
+  await viewer.panel("overview");
+  await viewer.panel("sql");
+  assert.deepEqual((await viewer.rowsAre("the rows are still there", (rows) => rows.length > 0))[0], first);
+  assert.equal(asked.length, 1, asked.join("\n"));
+}
+
 /// Results become tracks and charts, which a link restores.
 async function queried(viewer, browser) {
   const { page, asked } = viewer;
@@ -372,8 +400,7 @@ async function notes(viewer) {
 }
 
 await test((viewer, { more }, browser) =>
-  ({ overview, notes, changes, aligned, queried, strength, span, flows, caller, logs, memory, commands })[more.check](
-    viewer,
-    browser,
-  ),
+  ({ overview, notes, changes, aligned, example, queried, strength, span, flows, caller, logs, memory, commands })[
+    more.check
+  ](viewer, browser),
 );
