@@ -166,7 +166,7 @@ fn locked(package: &str) -> Outcome<String> {
 fn pack(bound: &Path, page: &Path) -> Outcome {
     let web = root().join("crates/viewer/web");
     if !web.join("node_modules/vite").is_dir() {
-        let install = ["install", "--no-save", "--loglevel=error", "--ignore-scripts", "--no-audit", "--no-fund"];
+        let install = ["ci", "--loglevel=error", "--ignore-scripts", "--no-audit", "--no-fund"];
         // Windows starts only programs by this name, not scripts.
         let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
         run_command(Command::new(npm).args(install).current_dir(&web))?;

@@ -20,12 +20,9 @@ pub fn install(package: &Path, place: &Path) -> Result<(), String> {
     if done.is_file() && LISTS.iter().all(is_same) {
         return Ok(());
     }
-    let copy_lists = || LISTS.iter().try_for_each(|list| fs::copy(package.join(list), place.join(list)).map(drop));
-    copy_lists().map_err(|error| error.to_string())?;
-    // `npm ci` refuses a list that lacks the packages of other systems; this command also uses the versions of the
-    // list.
-    run("npm", &["install", "--no-save", "--loglevel=error", "--ignore-scripts", "--no-audit", "--no-fund"], place)?;
-    copy_lists().map_err(|error| error.to_string())?;
+    let copied = LISTS.iter().try_for_each(|list| fs::copy(package.join(list), place.join(list)).map(drop));
+    copied.map_err(|error| error.to_string())?;
+    run("npm", &["ci", "--loglevel=error", "--ignore-scripts", "--no-audit", "--no-fund"], place)?;
     fs::write(done, "").map_err(|error| error.to_string())
 }
 

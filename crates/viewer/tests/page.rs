@@ -80,7 +80,7 @@ fn the_committed_page_equals_a_fresh_build() {
     }
 }
 
-const REBUILD: &str = "run `npm install && npm run build` in crates/viewer/web and commit its dist";
+const REBUILD: &str = "run `npm ci && npm run build` in crates/viewer/web and commit its dist";
 
 /// Copies a file or folder, and replaces an older copy.
 fn renew(from: &Path, to: &Path) {
