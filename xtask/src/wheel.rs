@@ -19,9 +19,10 @@ Builds the Python package as a wheel and runs its tests on every CPython from 3.
 
 The wheel contains the program and the library that records allocations. They are built quickly and
 without SQL; with --sql, the module includes SQL, and with --release, they are built as for a release,
-with the page for `traceloom report --interactive`, which takes long. --program uses an already built program. Pythons are searched on the path and in
-pyenv. Each gets an environment in target/python, with the packages of python/requirements-test.txt.
-The wheel is written to target/python/wheels. Further arguments are passed to pytest.",
+with the page for `traceloom report --interactive`, which takes long. --program uses a program that is
+already built. Pythons are searched on the path and in pyenv. Each gets an environment in target/python,
+with the packages of python/requirements-test.txt. The wheel is written to target/python/wheels. Further
+arguments are passed to pytest.",
     run,
 };
 

@@ -68,7 +68,7 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
         Command::Query(arguments) => query::run(&arguments),
         #[cfg(not(feature = "sql"))]
         Command::Query(_) => {
-            Err(Error::unsupported("this build has no SQL; `cargo install traceloom-cli` includes it"))
+            Err(Error::unsupported("this build has no SQL; `cargo install --path crates/cli` includes it"))
         }
         #[cfg(feature = "sql")]
         Command::Ingest(arguments) => fleet::ingest::run(&arguments),
@@ -78,7 +78,7 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
         Command::Regressions(arguments) => fleet::regressions(&arguments),
         #[cfg(not(feature = "sql"))]
         Command::Ingest(_) | Command::Trend(_) | Command::Regressions(_) => {
-            Err(Error::usage("this build has no stores; `cargo install traceloom-cli` includes them"))
+            Err(Error::usage("this build has no stores; `cargo install --path crates/cli` includes them"))
         }
         Command::Capture(arguments) => capture::run(&arguments),
         Command::Top(arguments) => capture::top::run(arguments),
@@ -87,7 +87,7 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
         Command::Mcp(arguments) => mcp::run(&arguments),
         #[cfg(not(feature = "mcp"))]
         Command::Mcp(_) => Err(Error::unsupported(
-            "this build has no server for assistants; `cargo install traceloom-cli` includes it",
+            "this build has no server for assistants; `cargo install --path crates/cli` includes it",
         )),
         Command::Skill => print(SKILL.as_bytes()),
         Command::Formats => formats(),

@@ -166,6 +166,6 @@ mod imp {
     }
 
     fn missing() -> Error {
-        Error::usage("this build has no stores; `cargo install traceloom-cli` includes them")
+        Error::usage("this build has no stores; `cargo install --path crates/cli` includes them")
     }
 }
