@@ -25,7 +25,7 @@ definitions in `crates/model/src/tables`.
 
 `ts_ns` counts nanoseconds from the origin of the trace and may be negative; `dur_ns` is NULL if a span was never
 closed. Each table starts with `trace_id`, so that many files share one set of tables, and `id`, which is unique per
-table and trace: join on both. A *name* is a text that repeats (dictionary-encoded), `?` marks columns that may be NULL,
+table and trace: join on both. A *name* is text that repeats (dictionary-encoded), `?` marks columns that may be NULL,
 and `→` names the table that an id refers to.
 ";
 

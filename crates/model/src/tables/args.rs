@@ -21,8 +21,8 @@ table! {
         uint_value: Maybe<Unsigned>,
         /// A floating-point number.
         float_value: Maybe<Float>,
-        /// A text, or JSON if the value is structured; `[]` for an array without elements. A value that is null has no
-        /// value in any column.
+        /// Text, or JSON if the value is structured; `[]` for an array without elements. A null has no value in any
+        /// column.
         text_value: Maybe<Text>,
         /// Bytes that are not text.
         bytes_value: Maybe<Blob>,
