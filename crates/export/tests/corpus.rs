@@ -170,7 +170,7 @@ fn check_loss(target: &Target, loss: &Loss, facts: &Facts, wrong: &mut Vec<Strin
 fn check_sums(id: &str, out: &[u8], loss: &Loss, facts: &Facts, wrong: &mut Vec<String>) -> usize {
     let Some(found) = sums(id, out) else { return 0 };
     // Times that a target reports as cut cannot have their original length.
-    let is_cut = loses_some(loss, &["overlapping spans", "too far away", "last digits", "too large"]);
+    let is_cut = loses_some(loss, &["overlapping spans", "too far from the origin", "last digits", "too large"]);
     let of_time = facts.rows(Table::Spans) > 0 || facts.rows(Table::Allocations) == 0;
     let own = if of_time { facts.own_ns } else { facts.bytes };
     let markers = [Table::Spans, Table::Switches, Table::Events, Table::Counters, Table::Logs];

@@ -81,7 +81,7 @@ impl Integrity {
         let end = |span: &Interval| span.dur.map(|dur| span.begin.saturating_add(dur));
         let ends_later = end(parent).is_some_and(|last| end(span).is_none_or(|end| end > last));
         if span.begin < parent.begin || ends_later {
-            self.overlaps.push(format!("span {id} at {} reaches out of its parent at {}", span.begin, parent.begin));
+            self.overlaps.push(format!("span {id} at {} extends beyond its parent at {}", span.begin, parent.begin));
         }
     }
 

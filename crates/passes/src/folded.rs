@@ -9,7 +9,7 @@ pub fn push_folded_frame(line: &mut Vec<u8>, name: &str, loss: &mut Loss) {
         return;
     }
     if name.contains(|letter: char| letter == ';' || letter.is_control()) {
-        loss.lose("frames with characters that separate", || name.escape_debug().to_string());
+        loss.lose("separators in names of frames", || name.escape_debug().to_string());
         let replaced = name.chars().map(|letter| match letter {
             ';' => ':',
             letter if letter.is_control() => ' ',

@@ -16,7 +16,7 @@ pub const MAX_DEPTH: usize = 2048;
 
 /// Counts a stack that is deeper than [`MAX_DEPTH`].
 pub fn lose_outer_frames(loss: &mut Loss) {
-    loss.lose("outer parts of deep call stacks", || format!("of {MAX_DEPTH} frames and more"));
+    loss.lose("outer frames of deep call stacks", || format!("of {MAX_DEPTH} frames and more"));
 }
 
 /// A number of allocations, and their size.
@@ -83,7 +83,7 @@ impl Heap {
             // Stacks refer only to earlier ones, so there are no cycles.
             let below = stack.parent_id.and_then(|parent| numbers.get(stack.trace, parent));
             if below.is_none() && stack.parent_id.is_some() {
-                pass.loss.lose("outer parts of call stacks", || format!("stacks {}", stack.id));
+                pass.loss.lose("outer frames of call stacks", || format!("stacks {}", stack.id));
             }
             let number = self.stacks.push(below.map_or(Parent::Root(0), Parent::Node), frame);
             numbers.insert(stack.trace, stack.id, number);
@@ -124,7 +124,7 @@ impl Rows<'_, '_> {
             match fates[rows.fate.keys()[row] as usize] {
                 Some(Fate::Live) => site.live.add(bytes),
                 Some(Fate::Unknown) => {
-                    loss.lose("that the fate of allocations is unknown", || {
+                    loss.lose("the fact that the fate of allocations is unknown", || {
                         format!("allocations {}", rows.id.get(row))
                     });
                 }

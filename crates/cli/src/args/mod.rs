@@ -294,8 +294,8 @@ Examples:
     /// Add traces to a fleet store, partitioned by day, host and build.
     ///
     /// Folders are searched for files. Traces that are already in the store are skipped, so an interrupted command can
-    /// be run again. Unreadable files are listed in the table `quarantine`; of damaged traces, the readable part is
-    /// added.
+    /// be run again. Unreadable files are listed in the table `quarantine`; the readable part of a damaged
+    /// trace is added.
     #[command(
         override_usage = "traceloom ingest [OPTIONS] <SRC>... <STORE>\n       traceloom ingest --compact <STORE>"
     )]
@@ -373,7 +373,7 @@ Examples:
   traceloom mcp --allow . --http               print the address and the token")]
     Mcp(answers::Mcp),
 
-    /// Print a page that teaches an assistant this program.
+    /// Print a page that teaches an assistant to use this program.
     Skill,
 
     /// List the formats that can be read.

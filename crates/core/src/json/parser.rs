@@ -211,7 +211,7 @@ impl<I: Input> Parser<I> {
                 byte => self.value(byte),
             },
             None if self.is_relaxed => self.close_early(Token::ArrayEnd),
-            _ => Err(self.fault("a comma or ] is missing")),
+            _ => Err(self.fault("expected a comma or ]")),
         }
     }
 
@@ -223,7 +223,7 @@ impl<I: Input> Parser<I> {
                 byte => self.key(byte),
             },
             None if self.is_relaxed => self.close_early(Token::ObjectEnd),
-            _ => Err(self.fault("a comma or } is missing")),
+            _ => Err(self.fault("expected a comma or }")),
         }
     }
 
@@ -236,11 +236,11 @@ impl<I: Input> Parser<I> {
 
     fn key(&mut self, byte: Option<u8>) -> Result<Token, Fault> {
         if byte != Some(b'"') {
-            return Err(self.fault("a name in quotes is missing"));
+            return Err(self.fault("expected a name in quotes"));
         }
         self.string()?;
         if self.skip_space()? != Some(b':') {
-            return Err(self.fault("a colon is missing"));
+            return Err(self.fault("expected a colon"));
         }
         self.input.take(1);
         self.expect(Expect::Value);
@@ -256,7 +256,7 @@ impl<I: Input> Parser<I> {
             Some(b't') => self.word(b"true", Token::Bool(true)),
             Some(b'f') => self.word(b"false", Token::Bool(false)),
             Some(b'n') => self.word(b"null", Token::Null),
-            Some(_) => Err(self.fault("no value starts like this")),
+            Some(_) => Err(self.fault("expected a value")),
             None => Err(self.fault("the text ends inside a value")),
         }
     }
@@ -289,7 +289,7 @@ impl<I: Input> Parser<I> {
 
     fn word(&mut self, word: &[u8], token: Token) -> Result<Token, Fault> {
         if !self.input.ahead(word.len())?.starts_with(word) {
-            return Err(self.fault("no value is spelled like this"));
+            return Err(self.fault("expected true, false or null"));
         }
         self.input.take(word.len());
         Ok(token)
@@ -324,7 +324,7 @@ impl<I: Input> Parser<I> {
     fn digits(&mut self) -> Result<(), Fault> {
         let before = self.text.len();
         while self.keep_while(|byte| byte.is_ascii_digit())? {}
-        if self.text.len() == before { Err(self.fault("a digit is missing")) } else { Ok(()) }
+        if self.text.len() == before { Err(self.fault("expected a digit")) } else { Ok(()) }
     }
 
     /// Keeps the available bytes while they match; returns whether more may follow.

@@ -34,7 +34,7 @@ impl<I: Input> Parser<I> {
             Some(b'r') => b'\r',
             Some(b't') => b'\t',
             Some(b'u') => return self.unicode_escape(),
-            Some(_) => return Err(self.fault("no escape is spelled like this")),
+            Some(_) => return Err(self.fault("invalid escape")),
             None => return Err(self.fault("the text ends inside an escape")),
         };
         self.input.take(2);

@@ -73,7 +73,7 @@ fn put_row(columns: &[AnyColumn<'_>], row: usize, out: &mut Vec<u8>, loss: &mut 
             Datum::Null => {}
             Datum::Text(text) => {
                 if push_text(out, text) {
-                    loss.lose("texts that spreadsheets would run, now after an apostrophe", || text.to_owned());
+                    loss.lose("text that spreadsheets would execute, now after an apostrophe", || text.to_owned());
                 }
             }
             Datum::Unsigned(number) => push_u64(out, number),
@@ -106,7 +106,7 @@ mod tests {
         let counts: Vec<_> = loss.entries().map(|(what, count, _)| (what, count)).collect();
         assert_eq!(
             counts,
-            [("processes", 1), ("texts that spreadsheets would run, now after an apostrophe", 1), ("threads", 1)]
+            [("processes", 1), ("text that spreadsheets would execute, now after an apostrophe", 1), ("threads", 1)]
         );
     }
 

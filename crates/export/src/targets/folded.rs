@@ -108,7 +108,7 @@ mod tests {
         let mut lines: Vec<&str> = std::str::from_utf8(&text).unwrap().lines().collect();
         lines.sort_unstable();
         assert_eq!(lines, ["main;a 90", "main;a;b 10", "main;x:y  1"]);
-        assert!(loss.entries().any(|(what, count, _)| what == "frames with characters that separate" && count == 1));
+        assert!(loss.entries().any(|(what, count, _)| what == "separators in names of frames" && count == 1));
     }
 
     #[test]

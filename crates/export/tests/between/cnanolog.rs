@@ -49,7 +49,7 @@ fn made(from: &Picture, with_args: bool) -> Vec<(i64, &'static str, String)> {
 const MADE: [&str; 5] = ["BEGIN", "END", "EVENT", "MARK", "VALUE"];
 
 pub(crate) fn assert_same(from: &Picture, to: &Converted, is_log: bool, what: &str) {
-    let keeps_formats = !loses(&to.loss, "formats and arguments that do not print as the message");
+    let keeps_formats = !loses(&to.loss, "formats and arguments that do not produce the message");
     let own = |picture: &Picture| -> Vec<Log> {
         let own = picture.logs.iter().filter(|log| !MADE.contains(&&*log.level)).map(held);
         let mut own: Vec<Log> = own.collect();

@@ -41,8 +41,8 @@ pub(crate) fn assert_same(from: &Picture, to: &Converted, what: &str) {
         let mut all: Vec<Held> =
             picture.spans.iter().filter(is_stack).map(|span| held(span, picture, tick_ns)).collect();
         // A sub has one location, and a span that extends beyond its parent is cut.
-        let keeps_places = !loses(&to.loss, "further places of spans of one name");
-        let is_cut = loses(&to.loss, "ends of spans that reach out of the one around them");
+        let keeps_places = !loses(&to.loss, "further source locations of spans with the same name");
+        let is_cut = loses(&to.loss, "ends of spans that extend beyond their parents");
         // Calls are stored as doubles, which can count ticks for 285 years.
         let is_far = from.last_ns.saturating_sub(from.start_ns) > 9_000_000_000_000_000_000;
         for (ts_ns, end_ns, depth, _, source) in &mut all {
@@ -222,7 +222,7 @@ fn perl_folds_the_same_stacks() {
 
 /// Whether spans could not be written unchanged.
 fn is_odd(to: &Converted) -> bool {
-    ["that spans were never closed", "ends of spans that reach out of the one around them", "empty names"]
+    ["the fact that spans were never closed", "ends of spans that extend beyond their parents", "empty names"]
         .into_iter()
         .any(|what| loses(&to.loss, what))
 }

@@ -22,7 +22,7 @@ use crate::{
 
 /// The expected spans of the result.
 fn expected_spans(from: &Picture, is_wtf: bool, loss: &Loss) -> Vec<Span> {
-    let closes = loses(loss, "that spans were never closed");
+    let closes = loses(loss, "the fact that spans were never closed");
     let time = |ns: i64| time(from, ns);
     let mut spans: Vec<Span> = from.spans.clone();
     for span in &mut spans {
@@ -114,7 +114,7 @@ fn source(source: Option<(String, Option<u32>)>) -> Arguments {
 /// Compares the result with its source.
 pub(crate) fn assert_same(from: &Picture, is_wtf: bool, to: &Converted, what: &str) {
     let mut spans = to.picture.spans.clone();
-    let is_lost = loses(&to.loss, "pauses of more than 71 minutes");
+    let is_lost = loses(&to.loss, "gaps of more than 71 minutes");
     let overlaps = to.picture.threads.iter().any(|thread| thread.contains("(overlapping"));
     let mut expected = expected_spans(from, is_wtf, &to.loss);
     for span in spans.iter_mut().chain(&mut expected) {

@@ -55,7 +55,7 @@ impl Dictionary {
     pub fn of(source: Source, options: &Options) -> Result<Self> {
         match crate::open(source, options)?.into_dictionary() {
             Some(dictionary) => Ok(dictionary),
-            None => Err(Error::unrecognized("this file has no dictionary to lend")),
+            None => Err(Error::unrecognized("this file has no dictionary")),
         }
     }
 

@@ -51,7 +51,7 @@ traceloom_core::rules! { "cnanolog":
     DICTIONARY_UNUSED "dictionary-unused" Note
         "the file has its own dictionary; the supplied one is not used";
     DICTIONARY_MISFIT "dictionary-misfit" Error Missing
-        "the supplied dictionary does not fit: of {entries} entries, {unknown} have unknown ids and {misfits} have other arguments than their sites; {sites} sites are not used";
+        "the supplied dictionary does not fit: of {entries} entries, {unknown} have unknown ids and {misfits} have arguments that do not match their sites; {sites} sites are not used";
     DICTIONARY_CUT "dictionary-cut" Error Missing
         "the dictionary announces {expected} sites, but {found} can be read";
     DICTIONARY_SIZE "dictionary-size" Warning

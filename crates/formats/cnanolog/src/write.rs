@@ -149,7 +149,7 @@ impl<W: Write> Writer<W> {
         let len = entry.data.len();
         let data_length = u16::try_from(len).map_err(|_| {
             Error::unsupported(format!(
-                "an entry of {len} argument bytes does not fit: {CNANOLOG_MAX_ENTRY_SIZE} are the most"
+                "an entry of {len} argument bytes does not fit; the maximum is {CNANOLOG_MAX_ENTRY_SIZE}"
             ))
         })?;
         self.output.put_u32(entry.id);
@@ -159,7 +159,9 @@ impl<W: Write> Writer<W> {
             (Some(_), false) => {
                 return Err(Error::usage("an entry has a timestamp, but the header says that entries have none"));
             }
-            (None, true) => return Err(Error::usage("an entry has no timestamp, the header says that all have one")),
+            (None, true) => {
+                return Err(Error::usage("an entry has no timestamp, but the header says that all have one"));
+            }
         }
         self.output.put_u16(data_length);
         self.output.put(entry.data);
@@ -187,7 +189,7 @@ impl<W: Write> Writer<W> {
         let (file, format) = (length("file name", site.file)?, length("format", site.format)?);
         if !matches!(site.arg_types.len(), SLOTS_DOCUMENT | SLOTS_LIBRARY) {
             let slots = site.arg_types.len();
-            return Err(Error::usage(format!("a type table of {slots} slots does not fit: 16 or 50 are possible")));
+            return Err(Error::usage(format!("a type table of {slots} slots does not fit; expected 16 or 50")));
         }
         self.output.put_u32(site.id);
         self.output.put(&[site.level, site.num_args]);
@@ -202,5 +204,5 @@ impl<W: Write> Writer<W> {
 }
 
 fn too_long(what: &str, len: usize, max: usize) -> Error {
-    Error::unsupported(format!("a {what} of {len} bytes does not fit: at most {max} are possible"))
+    Error::unsupported(format!("a {what} of {len} bytes does not fit; the maximum is {max}"))
 }

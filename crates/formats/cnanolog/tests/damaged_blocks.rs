@@ -325,7 +325,7 @@ fn flags_without_blocks_are_not_believed() {
             assert!(entries(&bad) == entries(&good));
             let read = Read::of(&bad);
             let [finding] = read.findings_of("cnanolog.block-flags")[..] else { panic!("{:?}", read.findings) };
-            assert!(finding.to_string().contains("does not lie in blocks, and is read without them"), "{finding}");
+            assert!(finding.to_string().contains("has no blocks and is read accordingly"), "{finding}");
             assert_eq!(lost(&edits_are_fine(&bad)), 0);
         }
     }
@@ -350,7 +350,7 @@ fn blocks_without_flags_are_found() {
         let read = Read::of(&bytes);
         assert_eq!(read.known, (0..BLOCKS * ENTRIES_PER_BLOCK).collect());
         let found = read.findings_of("cnanolog.block-flags");
-        assert!(found[0].to_string().contains("lies in blocks, and is read by them"), "{found:?}");
+        assert!(found[0].to_string().contains("has blocks and is read accordingly"), "{found:?}");
         edits_are_fine(&bytes);
     }
 }

@@ -28,7 +28,7 @@ traceloom_core::rules! { "easyprofiler":
     PADDING "padding" Error
         "the header's padding is {found}, not 0";
     DESCRIPTOR_SHORT "descriptor-short" Warning
-        "descriptor {index} has {size} bytes, at least 16 are needed; it is skipped";
+        "descriptor {index} has {size} bytes but needs at least 16; it is skipped";
     DESCRIPTOR_NAME "descriptor-name" Warning
         "descriptor {index} claims a name of {declared} bytes, but it has {found}";
     DESCRIPTOR_ID "descriptor-id" Note
@@ -44,11 +44,11 @@ traceloom_core::rules! { "easyprofiler":
     SWITCH_SIZE_ZERO "switch-size-zero" Error Missing
         "a context switch has size 0";
     SWITCH_SHORT "switch-short" Warning Missing
-        "a context switch has {size} bytes, at least {needed} are needed; it is skipped";
+        "a context switch has {size} bytes but needs at least {needed}; it is skipped";
     BLOCK_SIZE_ZERO "block-size-zero" Error Missing
         "a block has size 0";
     BLOCK_SHORT "block-short" Warning Missing
-        "a block has {size} bytes, at least 20 are needed; it is skipped";
+        "a block has {size} bytes but needs at least 20; it is skipped";
     RESYNCED "resynced" Error Missing
         "{bytes} bytes make no sense as a {what} and are skipped; reading continues at byte {next}";
     NO_NUMBER "no-name" Warning
@@ -58,9 +58,9 @@ traceloom_core::rules! { "easyprofiler":
     DESCRIPTOR_HOLE "descriptor-hole" Error Missing
         "a block refers to descriptor {descriptor}, which is empty";
     VALUE_SHORT "value-short" Warning Missing
-        "a value has {size} bytes, at least 34 are needed; it is shown as an event";
+        "a value has {size} bytes but needs at least 34; it is shown as an event";
     VALUE_SIZE "value-size" Warning
-        "a value claims {declared} bytes of data, but {found} are there";
+        "a value claims {declared} bytes of data, but it has {found}";
     VALUE_TYPE "value-type" Warning
         "a value has the unknown type {type}";
     VALUE_WIDTH "value-width" Warning Missing
@@ -82,7 +82,7 @@ traceloom_core::rules! { "easyprofiler":
     THREADS_MARK_EARLY "threads-mark-early" Warning Missing
         "the threads end after {found}, but the header counts {expected}";
     COUNT_MISMATCH "count-mismatch" Error Missing
-        "the header counts {expected} blocks and switches, {found} are there";
+        "the header counts {expected} blocks and switches, but there are {found}";
     TOO_DEEP "too-deep" Error
         "blocks are nested {levels} deep; easy_profiler stops at 255 levels";
     THREADS_MARK "threads-mark" Error Missing
@@ -96,7 +96,7 @@ traceloom_core::rules! { "easyprofiler":
     DOCUMENT_SECOND_MARK "document-second-mark" Warning
         "a second mark follows without bookmarks, as in the document";
     BOOKMARK_SHORT "bookmark-short" Error Missing
-        "a bookmark has {size} bytes, at least 13 are needed; it is skipped";
+        "a bookmark has {size} bytes but needs at least 13; it is skipped";
     BOOKMARK_NUL "bookmark-nul" Error
         "a bookmark's text has no closing NUL";
     DOCUMENT_MARK_TYPO "document-mark-typo" Error

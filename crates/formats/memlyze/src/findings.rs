@@ -12,7 +12,7 @@ traceloom_core::rules! { "memlyze":
     UNSUPPORTED_VERSION "unsupported-version" Error Missing
         "the version is {found}, but only 1 is known; the events are read as those of version 1";
     RESERVED_NONZERO "reserved-nonzero" Warning
-        "reserved bytes of the header are not zero, the first is byte {offset}";
+        "reserved bytes of the header are not zero; the first is byte {offset}";
     METADATA_ABSENT "metadata-absent" Warning
         "the metadata is missing: stacks and markers only have numbers";
     METADATA_INVALID "metadata-invalid" Error Missing

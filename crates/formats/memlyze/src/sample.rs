@@ -11,7 +11,7 @@ use crate::{Allocated, Call, Composer, raw::Packing};
 /// The sample, with a description.
 pub fn sample() -> Result<Sample> {
     let bytes = write(Vec::new(), REQUESTS * EVENTS_PER_REQUEST)?;
-    Ok(Sample::new("shop.mlyze", bytes, "the memory of a small web shop, with a cache that nothing ever leaves")
+    Ok(Sample::new("shop.mlyze", bytes, "the memory of a small web shop, with a cache that never evicts anything")
         .tries(&["slice --range 2s..4s {file} part.mlyze", "convert --to memlyze:lz4 {file} packed.mlyze"]))
 }
 

@@ -22,9 +22,9 @@ traceloom_core::rules! { "nytprof":
     TEXT_STRADDLES "text-straddles" Warning
         "a text line across a boundary of 163840 decompressed bytes; Devel::NYTProf loses it";
     TICKS_MISSING "ticks-missing" Error Missing
-        "the attribute ticks_per_sec is missing; 10000000 is assumed, Devel::NYTProf divides by zero";
+        "the attribute ticks_per_sec is missing; 10000000 is assumed, but Devel::NYTProf divides by zero";
     TICKS_ZERO "ticks-zero" Error Missing
-        "ticks_per_sec is {value}; 10000000 is assumed, Devel::NYTProf divides by zero";
+        "ticks_per_sec is {value}; 10000000 is assumed, but Devel::NYTProf divides by zero";
     TICKS_LATE "ticks-late" Warning
         "ticks_per_sec comes after the first statement; Devel::NYTProf divides the statements before it by zero";
     TICKS_CHANGE "ticks-change" Warning
@@ -60,7 +60,7 @@ traceloom_core::rules! { "nytprof":
     ZLIB_NESTED "zlib-nested" Error Missing
         "a compressed part starts inside the compressed part; the rest cannot be read";
     ZLIB_TRAILING "zlib-trailing" Note
-        "{bytes} bytes follow the compressed part that are not the profiler's closing lines";
+        "the compressed part is followed by {bytes} bytes that are not the profiler's closing lines";
     PID_UNKNOWN "pid-unknown" Warning
         "process {pid} ends but never started";
     PID_NESTED "pid-nested" Note

@@ -112,7 +112,7 @@ fn binary(source: &Source, prefix: &[u8], findings: &mut Findings, limits: &Limi
     let format_version = cursor.u32("format version")?;
     if format_version != FORMAT_VERSION {
         let position = Position::at(8).field("format version");
-        let message = format!("the chunked format has version {format_version}, only {FORMAT_VERSION} is known");
+        let message = format!("the chunked format has version {format_version}; only {FORMAT_VERSION} is known");
         return Err(Error::unrecognized(message).at(position));
     }
     let bytes = source.len()?;
@@ -194,6 +194,6 @@ pub(crate) fn check_legacy_version(version: u32) -> Result<()> {
     if version == LEGACY_VERSION {
         return Ok(());
     }
-    let message = format!("the packed format has version {version}, only {LEGACY_VERSION} is known");
+    let message = format!("the packed format has version {version}; only {LEGACY_VERSION} is known");
     Err(Error::unrecognized(message).at(Position::at(8).field("format version")))
 }

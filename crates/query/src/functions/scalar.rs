@@ -122,7 +122,7 @@ pub(super) fn time_ns() -> ScalarUDF {
 }
 
 fn invoke_time_ns(args: &[ColumnarValue], rows: usize) -> Result<ColumnarValue> {
-    let [texts] = args else { return plan_err!("time_ns expects one text") };
+    let [texts] = args else { return plan_err!("time_ns expects one string") };
     let array = texts.to_array(rows)?;
     let times = array.as_string::<i32>().iter().map(|text| text.map(parse_time).transpose());
     let times = times.collect::<Result<Int64Array>>()?;

@@ -132,7 +132,7 @@ impl Source<'_> {
         html! {
             @if !left.is_empty() {
                 p.verdict {
-                    "A report has at most 1 MB: " (left.len()) " of " (by_time.len()) " source files, with "
+                    "A report is at most 1 MB: " (left.len()) " of " (by_time.len()) " source files, with "
                     (time(cost.own_ns() as f64)) " in " (thousands(cost.count)) " statements, are not listed below. "
                     code { "traceloom lines --all" } " prints all of them."
                 }

@@ -112,7 +112,7 @@ fn wanted(scene: &Scene, query: &NextQuery) -> Answer<Vec<bool>> {
             *asked = true;
         }
         (None, Some(text)) => scene.names.search(text).for_each(|(number, _)| wanted[number as usize] = true),
-        (None, None) => return Err(Refusal::bad("give a name or a text to search for")),
+        (None, None) => return Err(Refusal::bad("enter a name or text to search for")),
     }
     Ok(wanted)
 }

@@ -104,7 +104,7 @@ impl Connection {
         let accepted = client.accepted().map_err(|error| match error.kind() {
             ErrorKind::Io(io) if io.kind() == io::ErrorKind::TimedOut => {
                 let message =
-                    format!("{address} does not respond; it serves one client at a time, is another one connected?");
+                    format!("{address} does not respond; it serves one client at a time: is another one connected?");
                 io::Error::new(io::ErrorKind::TimedOut, message).into()
             }
             _ => error,

@@ -53,7 +53,7 @@ pub(super) fn apply(connection: &mut Connection, arguments: &Capture) -> Result<
     }
     if connection.is_profiling() {
         return Err(Error::unsupported(
-            "the program is already recording; EasyProfiler cannot change the status of blocks meanwhile",
+            "the program is already recording; EasyProfiler cannot change the status of blocks during a recording",
         ));
     }
     let known = blocks(connection)?;

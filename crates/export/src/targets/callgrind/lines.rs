@@ -117,7 +117,7 @@ pub(super) fn push_name(out: &mut Vec<u8>, name: &str, loss: &mut Loss) {
         out.extend_from_slice(name.as_bytes());
         return;
     }
-    loss.lose("line breaks and the like in names", || name.escape_debug().to_string());
+    loss.lose("line breaks and control characters in names", || name.escape_debug().to_string());
     let mut buffer = [0; 4];
     for letter in trimmed.chars().map(|letter| if letter.is_control() { ' ' } else { letter }) {
         out.extend_from_slice(letter.encode_utf8(&mut buffer).as_bytes());

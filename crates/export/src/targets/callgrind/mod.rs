@@ -107,7 +107,9 @@ mod tests {
             ],
             "{text}"
         );
-        assert!(loss.entries().any(|(what, count, _)| what == "line breaks and the like in names" && count == 1));
+        assert!(
+            loss.entries().any(|(what, count, _)| what == "line breaks and control characters in names" && count == 1)
+        );
     }
 
     #[test]

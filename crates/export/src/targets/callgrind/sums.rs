@@ -100,13 +100,13 @@ impl Adder<'_> {
         let function = graph.function(caller, file)?;
         let mut line = rows.line.get(row).unwrap_or(0);
         if file != names.file {
-            loss.lose("lines of calls in other files than the caller's", example);
+            loss.lose("lines of calls in files other than the caller's", example);
             line = 0;
         }
         let count = rows.count.get(row);
         if count == 0 {
             // The cost of zero calls would be taken as the cost of the line.
-            loss.lose("that a call was never made", example);
+            loss.lose("the fact that a call was never made", example);
         }
         graph.call(Place { function, line }, callee, count.max(1), incl_ns)
     }

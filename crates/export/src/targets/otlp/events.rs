@@ -36,7 +36,7 @@ impl SpanEvents {
             for row in 0..rows.rows {
                 let Some(Found { owner, ts_ns, .. }) = pass.find(&rows.point(row))? else { continue };
                 let Some(span_id) = rows.span_id.get(row) else {
-                    pass.loss.lose("events outside of spans", || owner.to_string());
+                    pass.loss.lose("events outside spans", || owner.to_string());
                     continue;
                 };
                 wire.clear();

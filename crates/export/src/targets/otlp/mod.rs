@@ -32,7 +32,7 @@ pub(super) static TARGET: Target = Target {
     extensions: &["otlp", "otlp.pb"],
     variants: &[
         Variant::new("best", "traces if there are spans, otherwise logs"),
-        Variant::new("logs", "LogsData: log entries, and events outside of spans"),
+        Variant::new("logs", "LogsData: log entries, and events outside spans"),
         Variant::new("traces", "TracesData: spans with the events inside them and flows as links"),
     ],
     needs: &[

@@ -118,7 +118,7 @@ fn put_times(found: &Ordered, clock: &Clock, wire: &mut Wire) {
 #[inline]
 fn count_losses(found: &Ordered, branch: &Branch, clock: &Clock, loss: &mut Loss) {
     if branch.is_torn {
-        found.lose("parents of spans that begin outside of them", loss);
+        found.lose("parents of spans that start outside them", loss);
     }
     if clock.is_far(found.ts_ns, found.end_ns) {
         found.lose(TOO_FAR, loss);

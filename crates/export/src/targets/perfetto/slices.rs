@@ -55,7 +55,7 @@ pub(super) fn write(pass: &mut Pass<'_>, flows: &Flows, output: &mut Output<'_>)
         packets.finish(ts_ns)?;
     }
     nest.finish(|lane, end_ns, is_open| ends.put(lane, end_ns, is_open))?;
-    loss.lose_many(NEVER_CLOSED, ends.forced, || "spans inside spans that end".to_owned());
+    loss.lose_many(NEVER_CLOSED, ends.forced, || "spans inside closed spans".to_owned());
     Ok(())
 }
 

@@ -138,7 +138,7 @@ impl Plan {
         if types.len() > self.dialect.slots() {
             let (id, args, slots) = (site.id, types.len(), self.dialect.slots());
             return Err(Error::unsupported(format!(
-                "site {id} has {args} arguments, the document's layout holds {slots}: choose 1.0.7"
+                "site {id} has {args} arguments, but the document's layout holds {slots}; choose 1.0.7"
             )));
         }
         let is_document = self.dialect == Dialect::Document;
@@ -204,7 +204,7 @@ impl Plan {
         if data.len() > CNANOLOG_MAX_ENTRY_SIZE {
             let len = data.len();
             return Err(Error::unsupported(format!(
-                "an entry of {len} argument bytes does not fit: the maximum is 65535"
+                "an entry of {len} argument bytes does not fit; the maximum is 65535"
             )));
         }
         Ok(())

@@ -65,10 +65,10 @@ impl Blocks {
             return Ok(None);
         }
         let Some((mut scan, is_denied)) = Scan::new(source, header, limits)? else { return Ok(None) };
-        let mut denied = is_denied.then_some("the log lies in blocks, and is read by them");
+        let mut denied = is_denied.then_some("the log has blocks and is read accordingly");
         scan.run()?;
         if !scan.pieces.is_empty() && scan.pieces.iter().all(Piece::is_lost) && is_plain()? {
-            denied = Some("the log does not lie in blocks, and is read without them");
+            denied = Some("the log has no blocks and is read accordingly");
             scan.run_plain()?;
         }
         let Scan { layout, pieces, at: bytes, .. } = scan;
@@ -125,7 +125,7 @@ impl Blocks {
             }
             (Kind::Lost(reason), _) => (&BLOCK_LOST, reason, format!("up to the next block at {end}")),
             (_, Some(Damage::Malformed)) => (&BLOCK_DAMAGED, "its LZ4 data is malformed", "are skipped".to_owned()),
-            (_, Some(Damage::Checksum)) => (&BLOCK_DAMAGED, "its checksum is wrong", "are read as they are".to_owned()),
+            (_, Some(Damage::Checksum)) => (&BLOCK_DAMAGED, "its checksum is wrong", "are read unchanged".to_owned()),
             (Kind::Healed(_, reason), None) => (&BLOCK_HEAD, reason, String::new()),
             (Kind::Block(_) | Kind::Plain, None) => return None,
         };

@@ -48,7 +48,7 @@ pub(super) fn cleaned<'a>(record: Record<'a>, in_threads: bool, loss: &mut Loss)
         }
         Record::Value(value) => {
             if !value.surplus.is_empty() {
-                loss.lose("bytes behind the data of a value", || shown(value.surplus));
+                loss.lose("bytes after the data of a value", || shown(value.surplus));
             }
             Record::Value(Value { filler: [0, 0], surplus: &[], odd_data_size: None, odd_size: None, ..value })
         }
@@ -63,17 +63,17 @@ pub(super) fn cleaned<'a>(record: Record<'a>, in_threads: bool, loss: &mut Loss)
 /// Bytes for people: how many, and the first of them.
 fn shown(bytes: &[u8]) -> String {
     let start = bytes.get(..bytes.len().min(16)).unwrap_or_default();
-    format!("{} bytes, beginning \"{}\"", bytes.len(), Text(start))
+    format!("{} bytes, starting with \"{}\"", bytes.len(), Text(start))
 }
 
 /// The text with one NUL; it is shortened if a missing NUL no longer fits.
 fn clean_name<'a>(name: Name<'a>, room: usize, loss: &mut Loss) -> Name<'a> {
     if name.tail.len() > 1 {
-        loss.lose("bytes behind the NUL of a text", || shown(name.tail));
+        loss.lose("bytes after the NUL of a string", || shown(name.tail));
     }
     let fits = name.text.get(..name.text.len().min(room - 1)).unwrap_or_default();
     if fits.len() < name.text.len() {
-        loss.lose("ends of texts that fill their record without a NUL", || Text(fits).to_string());
+        loss.lose("ends of strings that fill their record without a NUL", || Text(fits).to_string());
     }
     Name::new(fits)
 }

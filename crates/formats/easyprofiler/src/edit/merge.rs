@@ -61,7 +61,7 @@ fn has_one_clock(inputs: &[Input], first: &Header, loss: &mut Loss) -> bool {
             loss.lose("clock frequencies: the first file's counts", || format!("{} Hz", header.cpu_frequency));
         }
         if header.pid != first.pid {
-            loss.lose("process ids: a file has room for one", || format!("{:?}", header.pid.unwrap_or(0)));
+            loss.lose("process ids other than the first", || format!("{:?}", header.pid.unwrap_or(0)));
         }
         if !has_one_clock {
             loss.lose("ticks, which became nanoseconds", || format!("{} Hz", header.cpu_frequency));
@@ -179,7 +179,7 @@ impl MergePlan {
     /// drop the record.
     fn span(&mut self, input: usize, (begin, end): (u64, u64), kept: bool) -> Option<(u64, u64)> {
         if !kept {
-            self.loss.lose("records that ended before their capture began", || format!("at {end}"));
+            self.loss.lose("records that ended before their capture started", || format!("at {end}"));
             return None;
         }
         let capture = self.clocks.get(input).map_or(0, Clock::first_kept);

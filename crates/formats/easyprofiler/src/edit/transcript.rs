@@ -108,7 +108,7 @@ pub(super) fn count(inputs: &[Input], layout: &Layout, plan: &mut dyn Plan) -> R
     // The second walk meets the same losses again.
     counted.loss = std::mem::take(plan.loss());
     let left_over = counted.bookmarks.len().saturating_sub(MAX_BOOKMARKS) as u64;
-    counted.loss.lose_many("bookmarks: a file has room for 65535", left_over, || format!("{left_over} of them"));
+    counted.loss.lose_many("bookmarks after the first 65535", left_over, || format!("{left_over} of them"));
     counted.bookmarks.truncate(MAX_BOOKMARKS);
     Ok(counted)
 }

@@ -17,7 +17,7 @@ use crate::{
 /// number of its trace, so that equal addresses stay distinct.
 pub fn merge<W: Write>(sources: &[Source], out: W, options: &Options) -> Result<Edited> {
     if sources.is_empty() || sources.len() > usize::from(u16::MAX) {
-        return Err(Error::usage(format!("{} traces cannot be merged, 1 to 65535 can", sources.len())));
+        return Err(Error::usage(format!("cannot merge {} traces; expected 1 to 65535", sources.len())));
     }
     let mut metadata = MetadataBuilder::new(&options.limits);
     let mut inputs = Vec::new();

@@ -331,7 +331,7 @@ impl<W: Write> Mend<W> {
         if let Some(value) = pair.value
             && let Some(before) = value.split(|byte| *byte == 0).next().filter(|before| before.len() < value.len())
         {
-            self.loss.lose("text behind a NUL", || brief(value));
+            self.loss.lose("text after a NUL", || brief(value));
             pair.value = Some(before);
         }
         match pair.key {

@@ -43,7 +43,7 @@ pub(crate) fn header(source: &Source, findings: &mut Findings, limits: &Limits) 
         findings.report(Finding::new(&CALLS_HEADER, Position::at(4)).with("what", *what))?;
     }
     if program.version != f64::from(VERSION) {
-        let message = format!("the calls format has version {}, only {VERSION} is known", program.version);
+        let message = format!("the calls format has version {}; only {VERSION} is known", program.version);
         return Err(Error::unrecognized(message).at(Position::at(4).field("version")));
     }
     let mut info = FileInfo { flags: TIMES_AS_COUNT, ..program.info };

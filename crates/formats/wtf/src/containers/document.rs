@@ -191,7 +191,7 @@ impl Document {
                 let version = self.number();
                 self.format_version = Some(version);
                 if key == b"formatVersion" && version != f64::from(FORMAT_VERSION) {
-                    let message = format!("the chunked format has version {version}, only {FORMAT_VERSION} is known");
+                    let message = format!("the chunked format has version {version}; only {FORMAT_VERSION} is known");
                     return Err(Error::unrecognized(message).at(Position::at(at).field("formatVersion")).into());
                 }
             }

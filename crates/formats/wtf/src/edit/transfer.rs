@@ -185,7 +185,7 @@ impl<'c, W: Write> Transfer<'c, W> {
             if is_plain && self.composer.type_named(&kind.name).is_none() && self.composer.has_room_for_types() {
                 self.type_of(kind)?;
             } else if self.file <= 1 {
-                self.loss.lose("definitions of types that no event has", || kind.name.to_string());
+                self.loss.lose("definitions of types without events", || kind.name.to_string());
             }
         }
         Ok(())

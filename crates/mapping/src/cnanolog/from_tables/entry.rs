@@ -136,7 +136,7 @@ impl Entries {
     /// Adds an entry; its texts have already been shortened if necessary.
     pub(super) fn push(&mut self, site: Site, values: &Values, when: When, loss: &mut Loss) -> Result<()> {
         if values.is_cut() {
-            loss.lose("ends of texts of entries above 64 KiB", || format!("{} arguments", values.len()));
+            loss.lose("ends of entries above 64 KiB", || format!("{} arguments", values.len()));
         }
         let fits = self.lay_out(values);
         debug_assert!(fits, "texts are cut and arguments counted before");

@@ -161,7 +161,7 @@ impl Points<'_, '_> {
             if let Some(id) = entries.try_format(site, values, message, names)? {
                 return entries.add(id, found.when);
             }
-            loss.lose("formats and arguments that do not print as the message", || found.owner.to_string());
+            loss.lose("formats and arguments that do not produce the message", || found.owner.to_string());
         }
         values.clear(MAX_MESSAGE);
         values.push_text(message.as_bytes());

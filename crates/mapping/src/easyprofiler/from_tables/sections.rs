@@ -36,7 +36,7 @@ impl Sections {
             let number = sections.add(tid, name);
             sections.by_thread.insert((ThreadIndex(index), Layer::Stack as u8, 0), number);
             if thread.kind.is_some() || thread.location.is_some() {
-                loss.lose("kinds and places of threads", || thread.label());
+                loss.lose("kinds and locations of threads", || thread.label());
             }
         }
         for process in roster.processes.iter().skip(1) {

@@ -50,7 +50,7 @@ pub(super) fn push(pass: &mut Pass<'_>, file: &mut Draft) -> Result<()> {
         }
         if span.end_ns == span.ts_ns {
             // Their order does not show which contains which.
-            span.lose("how spans nest that took no time", loss);
+            span.lose("nesting of spans without a duration", loss);
         }
         args.lose(span.owner(roster.thread(span.thread).trace), names, loss)?;
         let (name, file, line, color) = (look.name, look.file, look.line, look.color);

@@ -175,7 +175,7 @@ impl Emitter<'_> {
             text.split_first().map_or((DataType::DOUBLE, text), |(kind, data)| (DataType(*kind), data));
         let cut;
         if data.len() > MAX_BYTES {
-            self.loss.lose("ends of long texts", || format!("{} bytes", data.len()));
+            self.loss.lose("ends of long strings", || format!("{} bytes", data.len()));
             cut = [data.get(..MAX_BYTES).unwrap_or_default(), b"\0"].concat();
             data = &cut;
         }
@@ -198,11 +198,11 @@ impl Emitter<'_> {
     /// A text that fits, without NULs.
     fn fitting(&mut self, text: &str, max: usize) -> String {
         if text.contains('\0') {
-            self.loss.lose("NULs in texts", || text.replace('\0', "\u{fffd}"));
+            self.loss.lose("NULs in strings", || text.replace('\0', "\u{fffd}"));
         }
         let mut text = text.replace('\0', "\u{fffd}");
         if text.len() > max {
-            self.loss.lose("ends of long texts", || format!("{} bytes", text.len()));
+            self.loss.lose("ends of long strings", || format!("{} bytes", text.len()));
             text.truncate(text.floor_char_boundary(max));
         }
         text

@@ -67,7 +67,7 @@ impl Reading<'_, '_> {
                 continue;
             }
             if !rows.is_mark(row) {
-                self.pass.loss.lose("that events are not markers", || rows.name.get(row).to_owned());
+                self.pass.loss.lose("the fact that events are not markers", || rows.name.get(row).to_owned());
             }
             self.marker(&found, rows.name.get(row))?;
         }
@@ -96,7 +96,7 @@ impl Reading<'_, '_> {
                 point.ts_ns = Some(self.pass.start_of(&point)?);
             }
             let Some(found) = self.find(&point)? else { continue };
-            self.pass.loss.lose("messages, levels and places of log entries", || found.owner.to_string());
+            self.pass.loss.lose("messages, levels and source locations of log entries", || found.owner.to_string());
             self.collected(found.owner, false)?;
             self.marker(&found, rows.format.get(row).unwrap_or("log"))?;
         }
@@ -114,7 +114,7 @@ impl Reading<'_, '_> {
             };
             let Some(Found { owner, thread, item }) = self.find(&point)? else { continue };
             if thread.is_none() {
-                self.pass.loss.lose("that allocations have no thread", || owner.to_string());
+                self.pass.loss.lose("the fact that allocations have no thread", || owner.to_string());
             }
             let thread = thread.map_or(0, |thread| self.names.thread(thread));
             let (number, size_bytes) = (rows.address.get(row), rows.size_bytes.get(row));
@@ -167,7 +167,7 @@ impl Reading<'_, '_> {
 
     fn push(&mut self, item: Item) -> Result<()> {
         if !item.ts_ns.is_multiple_of(1000) {
-            self.pass.loss.lose("parts of times below a microsecond", || format!("{} ns", item.ts_ns % 1000));
+            self.pass.loss.lose("fractions of a microsecond", || format!("{} ns", item.ts_ns % 1000));
         }
         self.sorter.push(item)
     }

@@ -50,7 +50,7 @@ impl Facts {
             self.without_entries.push(trace);
         }
         if trace != 0 {
-            return loss.lose("attributes of further traces", || key.to_owned());
+            return loss.lose("attributes of other traces", || key.to_owned());
         }
         if is_profile && key == "comment" {
             if !value.starts_with("Compressed at level ") {

@@ -73,7 +73,7 @@ impl Processes {
         for process in &self.list {
             let Some(thread) = process.thread.map(|index| roster.thread(index)) else { continue };
             if thread.kind.is_some() || thread.location.is_some() {
-                loss.lose("kinds and places of threads", || thread.label());
+                loss.lose("kinds and locations of threads", || thread.label());
             }
             if let Some(name) = thread.name.as_deref().filter(|name| !name.is_empty()) {
                 names.push((format!("thread.{}", process.pid), line(name, loss)));

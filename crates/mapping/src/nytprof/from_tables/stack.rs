@@ -5,7 +5,7 @@ use traceloom_core::Result;
 use traceloom_passes::Ordered;
 
 /// A loss: a call ends with the one around it.
-pub(crate) const REACHES_OUT: &str = "ends of spans that reach out of the one around them";
+pub(crate) const REACHES_OUT: &str = "ends of spans that extend beyond their parents";
 
 /// The open calls.
 ///

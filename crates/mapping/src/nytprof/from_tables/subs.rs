@@ -65,7 +65,7 @@ impl Subs {
         let sub = Sub { file: look.file, first_line: line, last_line: line };
         let known = self.subs.entry(look.name).or_insert(sub);
         if (known.file, known.first_line) != (sub.file, sub.first_line) {
-            loss.lose("further places of spans of one name", || format!("line {line}"));
+            loss.lose("further source locations of spans with the same name", || format!("line {line}"));
         }
         Ok(())
     }

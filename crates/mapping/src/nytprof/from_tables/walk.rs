@@ -243,7 +243,7 @@ impl<'a, 'o> Walk<'a, 'o> {
             self.clock.ticks.is_exact(ns)
         };
         if !is_exact(span.ts_ns) || !is_exact(span.end_ns) {
-            span.lose("parts of times below a tick", loss);
+            span.lose("fractions of a tick", loss);
         }
     }
 

@@ -230,7 +230,7 @@ impl Sum {
     fn add(&mut self, visits: Visits, loss: &mut Loss) {
         let Visits { count, times_ns: [incl_ns, excl_ns] } = visits;
         if incl_ns % NS_PER_TICK != 0 || excl_ns % NS_PER_TICK != 0 {
-            loss.lose("parts of times below 100 ns", || format!("{} ns", incl_ns % NS_PER_TICK));
+            loss.lose("fractions of 100 ns", || format!("{} ns", incl_ns % NS_PER_TICK));
         }
         let ticks = |ns: u64| ns.saturating_add(NS_PER_TICK / 2) / NS_PER_TICK;
         self.count = self.count.saturating_add(count);

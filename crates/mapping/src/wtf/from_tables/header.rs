@@ -58,7 +58,7 @@ fn put_attributes(pass: &mut Pass<'_>, info: &mut FileInfo) -> Result<()> {
     pass.each_attribute(|pass, Attribute { trace, key, value }| {
         let value = value.unwrap_or_default().to_owned();
         if trace != 0 {
-            pass.loss.lose("attributes of further traces", || key.to_owned());
+            pass.loss.lose("attributes of other traces", || key.to_owned());
         } else if !is_ours(&pass.roster, trace) {
             info.metadata.push((format!("{}.{}", pass.roster.traces[trace].format, member(key)), value));
         } else if let Some(path) = key.strip_prefix("contextInfo.") {

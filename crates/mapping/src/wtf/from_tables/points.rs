@@ -142,7 +142,7 @@ impl Points<'_, '_> {
             Some(Frame | Range) if is_ours => return None,
             Some(Append) if is_ours && rows.span_id.get(row).is_some() => return None,
             Some(Leave) if is_ours => {
-                self.pass.loss.lose("ends of scopes that never began", || owner.to_string());
+                self.pass.loss.lose("ends of scopes that never started", || owner.to_string());
                 return None;
             }
             Some(Mark) if is_ours => What::BuiltinEvent,

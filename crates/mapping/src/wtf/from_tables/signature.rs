@@ -87,7 +87,7 @@ impl Signature {
             // WTF makes a variable of it.
             let mark = if key.starts_with(|c: char| c.is_ascii_digit()) { "_" } else { "" };
             if !mark.is_empty() {
-                loss.lose("names of arguments that begin with a digit", || format!("{key} is now {mark}{key}"));
+                loss.lose("names of arguments that start with a digit", || format!("{key} is now {mark}{key}"));
             }
             text.push_str(&format!("{kind} {mark}{key}"));
         }

@@ -118,7 +118,7 @@ pub(super) fn write<W: Write>(
         items.clear();
         output.step(&step, pass, &mut items)?;
     }
-    pass.loss.lose_many("NULs in texts", output.composer.nuls_replaced(), String::new);
+    pass.loss.lose_many("NULs in strings", output.composer.nuls_replaced(), String::new);
     output.composer.finish()?;
     Ok(())
 }
@@ -151,11 +151,11 @@ impl<W: Write> Output<W> {
     fn count_time(&mut self, step: &Step, loss: &mut Loss) {
         let ts_ns = step.moment.ts_ns;
         if ts_ns % self.unit_ns != 0 {
-            loss.lose("parts of times below a microsecond", || format!("{} ns", ts_ns % self.unit_ns));
+            loss.lose("fractions of a microsecond", || format!("{} ns", ts_ns % self.unit_ns));
         }
         // Stored times wrap after 2^32; a longer pause would be lost.
         if (ts_ns - self.last) / self.unit_ns >= 1 << 32 {
-            loss.lose("pauses of more than 71 minutes", || format!("{} ns", ts_ns - self.last));
+            loss.lose("gaps of more than 71 minutes", || format!("{} ns", ts_ns - self.last));
         }
         self.last = ts_ns;
     }
@@ -231,7 +231,7 @@ impl<W: Write> Output<W> {
         }
         for item in rest {
             if item.kind != ArgumentType::Any {
-                loss.lose("types of arguments that not all spans of a name have", || item.kind.to_string());
+                loss.lose("types of arguments that only some spans of a name have", || item.kind.to_string());
             }
             let json = any_of(&item.held);
             let key = names.get(item.key)?;
@@ -265,7 +265,7 @@ impl<W: Write> Output<W> {
         let (own, name, has_rest) = (kind.own, kind.name.clone(), kind.signature.has_rest);
         let (typed, rest) = if own.is_some() { kind.signature.split(items) } else { ([].as_slice(), items) };
         for item in rest.iter().filter(|item| item.kind != ArgumentType::Any) {
-            loss.lose("types of arguments that not all events of a name have", || item.kind.to_string());
+            loss.lose("types of arguments that only some events of a name have", || item.kind.to_string());
         }
         let json = self.object(rest, names)?;
         match own {

@@ -178,7 +178,7 @@ impl<W: Write> Real<W> {
         }
         for ((fid, line, callee), sum) in &figures.sites {
             let fid = self.fids.get(fid).copied().unwrap_or(callers_fid);
-            self.loss.lose("numbers of calls, which places do not have", || format!("line {line} of file {fid}"));
+            self.loss.lose("numbers of calls, which call sites do not have", || format!("line {line} of file {fid}"));
             self.writer.write(&calls((fid, *line), NOBODY, &sub_name(figures, *callee), sum))?;
         }
         Ok(())

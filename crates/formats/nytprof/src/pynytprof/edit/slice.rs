@@ -12,7 +12,7 @@ use crate::pynytprof::figures::Figures;
 /// the process.
 pub fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options) -> Result<Edited> {
     if !slice.range.is_all() && !slice.range.is_empty() {
-        let message = "a file of Pynytprof holds sums without times, so that no range can be cut out of it";
+        let message = "a Pynytprof file holds sums without times, so it cannot be sliced";
         return Err(Error::unsupported(message));
     }
     let (mut figures, findings) = Figures::load(source, options)?;
