@@ -73,7 +73,7 @@ const timelineKeys: Key[] = [
   { keys: ["u"], what: "undo: restore the previous view and trace positions", run: () => linking.undo() },
   { keys: ["b"], what: "toggle box selection: dragging selects time and tracks", run: toggleBoxMode },
   { keys: ["T"], what: "filter tracks by name", run: () => tools.focus() },
-  { keys: ["C"], what: "show one low row per track, or all rows", run: () => tools.toggleCompact() },
+  { keys: ["C"], what: "show one compact row per track, or all rows", run: () => tools.toggleCompact() },
   { keys: ["c"], what: "fold all tracks, or unfold them", run: () => timeline.foldAll() },
   { keys: ["H"], what: "show hidden tracks", run: () => arrange({ hidden: new Set() }) },
   { keys: ["e"], what: "save as an image", run: () => timeline.save() },

@@ -101,7 +101,7 @@ async function topStays(viewer) {
   }
 }
 
-/// Tracks can be filtered and shown in low rows.
+/// Tracks can be filtered and shown in compact rows.
 async function tracksAreFiltered(viewer) {
   const { page } = viewer;
   const labels = () =>
@@ -114,7 +114,7 @@ async function tracksAreFiltered(viewer) {
   await viewer.press("C");
   const rows = page.locator(".label.spans");
   await until(
-    "low rows show more tracks",
+    "compact rows show more tracks",
     () => rows.count(),
     (count) => count > 15,
   );

@@ -43,7 +43,7 @@ export interface Tracks {
   /** Only tracks whose name contains this text are shown. */
   readonly filter: string;
   readonly sort: TrackSort;
-  /** Each track is one low row. */
+  /** Each track is one compact row. */
   readonly isCompact: boolean;
 }
 

@@ -122,7 +122,7 @@ describe("closed and failed traces", () => {
 });
 
 describe("many tracks", () => {
-  it("are one low row each if that is wanted", () => {
+  it("are one compact row each on request", () => {
     const state = page({ tracks: [track({ name: "io", depth: 5 })] }, { tracks: { ...NO_TRACKS, isCompact: true } });
     expect(layout(state).strips).toMatchObject([{ kind: "spans", height: 12, label: "io" }]);
   });

@@ -13,7 +13,7 @@ export const HEAD = 21;
 export const GROUP = 24;
 export const CHART = 46;
 export const LOG = 44;
-/** Height of a track that is one low row. */
+/** Height of a track that is one compact row. */
 const COMPACT = 12;
 export const RULER = 24;
 

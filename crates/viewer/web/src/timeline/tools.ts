@@ -1,4 +1,4 @@
-// Track tools: filter, order, and low rows.
+// Track tools: filter, order, and compact rows.
 
 import { arrange, store } from "../store";
 import type { TrackSort } from "../store/state";
@@ -33,7 +33,7 @@ export class TrackTools {
   );
   private readonly compact = element(
     "button",
-    { "aria-pressed": "false", "aria-label": "≡ Low rows", title: "One low row per track (C)" },
+    { "aria-pressed": "false", "aria-label": "≡ Compact rows", title: "One compact row per track (C)" },
     "≡",
   );
 

@@ -34,10 +34,11 @@ export function amount(value: number, unit: AdviceUnit): string {
 
 /** Advice by kind of problem. */
 export const HELP: Record<string, string> = {
-  churn: "Allocating and freeing costs time. Reuse the memory, or allocate once outside the loop.",
+  churn: "Allocating and freeing cost time. Reuse the memory, or allocate once outside the loop.",
   "double-free": "Freeing a block twice corrupts memory that may already be in use elsewhere.",
   "error-burst": "A burst of errors usually has one cause. Look at the first error and at the warnings before it.",
-  "frame-spike": "A frame that takes much longer than the others is visible as a stutter. Compare it with a usual one.",
+  "frame-spike":
+    "A frame that takes much longer than the others is visible as a stutter. Compare it with a typical one.",
   growth: "The value never returns to an earlier level: a leak, or a queue that is filled faster than it is emptied.",
   "hot-line": "This line takes much of the time: making it faster makes the whole program faster.",
   "hot-name": "Self time excludes callees: making this faster makes the whole program faster.",

@@ -39,7 +39,7 @@ export class FlameCanvas {
         class: "flame",
         tabindex: "0",
         role: "application",
-        "aria-label": "Flame graph. Arrows walk, Enter zooms in, Escape zooms out.",
+        "aria-label": "Flame graph. Arrows move, Enter zooms in, Escape zooms out.",
       },
       this.space,
     );

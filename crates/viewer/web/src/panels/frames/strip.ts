@@ -13,7 +13,7 @@ export class FrameStrip {
   private readonly canvas = element("canvas", {
     tabindex: "0",
     role: "img",
-    "aria-label": "Frame times. Left and right walk, Enter shows a frame.",
+    "aria-label": "Frame times. Left and right move, Enter shows a frame.",
   });
   private readonly said = element("div", { class: "note", role: "status" });
   private bars: FrameBar[] = [];

@@ -86,7 +86,7 @@ export class Shown {
   }
 }
 
-const CHART_HINT = "Bars if the result has a text and numbers, a line if it has a time and numbers";
+const CHART_HINT = "Bars if the result has text and numbers, a line if it has a time and numbers";
 const TRACK_HINT =
   "Show the rows on the timeline: spans if they have ts_ns and dur_ns, values if they have ts_ns and a number";
 
