@@ -39,7 +39,7 @@ fn statistics_count_the_spans_of_further_names_together() {
     let merged = other["calls"].as_u64().expect("a number");
     // Each name occurs twice; the name of the descriptor may also take a place.
     let beyond = 2 * u64::from(BEYOND);
-    assert!((beyond..=beyond + 4).contains(&merged) && merged % 2 == 0, "{other}");
+    assert!((beyond..=beyond + 4).contains(&merged) && merged.is_multiple_of(2), "{other}");
     assert_eq!((&other["name"], &report["merged"]), (&"(other)".into(), &merged.into()), "{report}");
     assert_eq!(other["total_ns"], 1_000 * merged);
     assert_eq!(report["spans"][1]["calls"], 2, "a name within the limit has its own row");
