@@ -6,8 +6,8 @@ use proptest::{collection::vec, prelude::*};
 use support::{Made, accepted, arbitrary, codes, fixtures, is_accepted, rewritten, show, shown, write};
 use traceloom_core::{ByteOrder, Codec, Limits, Options, Records, Source};
 use traceloom_easyprofiler::{
-    Block, Descriptor, EasyProfiler, Header, Name, Record, Thread, Value, create, open,
-    raw::{BlockType, EASY_PROFILER_SIGNATURE, Layout, SizeRule, Version},
+    Block, Bookmark, Descriptor, EasyProfiler, Header, Name, Record, Tally, Thread, Value, create, open,
+    raw::{BlockType, EASY_PROFILER_SIGNATURE, Layout, SizeRule, Status, Version},
     sample,
 };
 
@@ -202,4 +202,25 @@ fn long_file(size: SizeRule, odd: u16) -> Vec<u8> {
     }
     writer.write(&Record::Mark(EASY_PROFILER_SIGNATURE)).unwrap();
     writer.finish().unwrap()
+}
+
+/// Zeros could also be the head of a thread.
+#[test]
+fn a_last_descriptor_of_zeros_comes_back_before_a_bookmark() {
+    let version = Version::parse("2.1.0").unwrap();
+    let layout = Layout::real(version, ByteOrder::Little);
+    let descriptor = Descriptor { name: Name { text: b"", tail: b"\0" }, ..Descriptor::new(0, BlockType(0), b"") };
+    let descriptor = Descriptor { color: 0, status: Status(0), file: Name::default(), ..descriptor };
+    let text = Name { text: &[1; 7], tail: b"\0more\0" };
+    let bookmark = Bookmark { position_ns: 131_072, color: 0, text, odd_size: None };
+    let mark = Record::Mark(EASY_PROFILER_SIGNATURE);
+    let first = Record::Descriptor(Descriptor::new(0, BlockType::BLOCK, b"name"));
+    let records = [first, Record::Descriptor(descriptor), mark, Record::Bookmark(bookmark), mark];
+    let (mut header, mut tally) = (Header::new(layout, version), Tally::default());
+    records.iter().for_each(|record| tally.count(record, &layout));
+    tally.fill(&mut header);
+    let mut reader = open(Source::bytes(write(&header, &records)), &Options::default()).unwrap();
+    for record in records {
+        assert_eq!(reader.next().unwrap().map(|located| located.record), Some(record));
+    }
 }

@@ -76,7 +76,8 @@ impl Reader {
         self.window.fill(AHEAD_BYTES)?;
         let ahead = bounded(self.window.bytes(), AHEAD_BYTES);
         let is_good = |rest: &[u8]| descriptor_len(rest, order).is_some();
-        let is_end = |rest: &[u8]| self.starts_thread(rest) || self.sizes_lead_through_thread(rest);
+        let is_end =
+            |rest: &[u8]| self.is_mark(rest) || self.starts_thread(rest) || self.sizes_lead_through_thread(rest);
         // Odd descriptors among good ones are just odd.
         if is_good(ahead) || sizes_lead_on(ahead, order, count - index, is_good, is_end) {
             return Ok(None);
@@ -194,8 +195,12 @@ impl Reader {
                 }
             }
         }
-        let is_mark = rest.starts_with(&order.put_u32(EASY_PROFILER_SIGNATURE));
-        rest.is_empty() || is_mark || self.thread_name(rest).is_some_and(|(_, rest)| rest.len() >= 8)
+        rest.is_empty() || self.is_mark(rest) || self.thread_name(rest).is_some_and(|(_, rest)| rest.len() >= 8)
+    }
+
+    /// Whether the mark that ends the threads is here.
+    fn is_mark(&self, bytes: &[u8]) -> bool {
+        bytes.starts_with(&self.header.layout.order.put_u32(EASY_PROFILER_SIGNATURE))
     }
 
     /// Whether records that make sense follow the head of a thread, whatever its name.
@@ -233,13 +238,12 @@ impl Reader {
     #[cold]
     #[inline(never)]
     pub(super) fn blocks_are_over(&mut self) -> Result<bool> {
-        let order = self.header.layout.order;
-        let ahead = self.window.fill(CHAIN_BYTES)?;
-        if block_len(ahead, order, &self.kinds).is_some() {
+        self.window.fill(CHAIN_BYTES)?;
+        let ahead = self.window.bytes();
+        if block_len(ahead, self.header.layout.order, &self.kinds).is_some() {
             return Ok(false);
         }
-        let is_mark = ahead.starts_with(&order.put_u32(EASY_PROFILER_SIGNATURE));
-        Ok(ahead.is_empty() || is_mark || self.thread_is_ahead()?)
+        Ok(ahead.is_empty() || self.is_mark(ahead) || self.thread_is_ahead()?)
     }
 
     /// Whether the bytes ahead can be the head of a thread's section: its name ends where it should.
