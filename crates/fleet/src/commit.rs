@@ -2,14 +2,14 @@
 
 use std::{
     collections::BTreeMap,
-    path::PathBuf,
+    path::Path,
     sync::{Mutex, PoisonError},
 };
 
 use traceloom_core::Result;
 use traceloom_query::{
     fleet::{FleetFile, FleetTable, Manifest, UNKNOWN, Writing, partition_path},
-    store::{self, BoxedBatches, TableWriter},
+    store::{self, BoxedBatches, share, write_table},
 };
 
 use crate::batches::TraceTables;
@@ -50,30 +50,19 @@ pub(crate) fn write(writing: &Writing, jobs: Vec<Job>, threads: usize) -> Result
     let work = || -> Result<()> {
         while let Some(job) = next() {
             let path = writing.file(&job.name)?;
-            let file = job.write(path)?;
+            let file = job.write(&path, threads)?;
             files.lock().unwrap_or_else(PoisonError::into_inner).push(file);
         }
         Ok(())
     };
-    std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-        let own = work();
-        let join = |other: std::thread::ScopedJoinHandle<'_, Result<()>>| match other.join() {
-            Ok(outcome) => outcome,
-            Err(panic) => std::panic::resume_unwind(panic),
-        };
-        others.into_iter().map(join).collect::<Vec<_>>().into_iter().chain([own]).collect::<Result<()>>()
-    })?;
+    share(threads, work)?;
     Ok(files.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
 impl Job {
-    fn write(self, path: PathBuf) -> Result<FleetFile> {
-        let mut writer = TableWriter::create(path, self.table.schema(), &store::Options::default())?;
-        for batch in self.streams.into_iter().flatten() {
-            writer.write(batch?)?;
-        }
-        let (rows, bytes) = writer.finish()?;
+    fn write(self, path: &Path, threads: usize) -> Result<FleetFile> {
+        let batches = self.streams.into_iter().flatten();
+        let (rows, bytes) = write_table(&path, self.table.schema(), batches, &store::Options::default(), threads)?;
         Ok(FleetFile { file: self.name, rows, bytes })
     }
 }

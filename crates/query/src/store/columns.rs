@@ -1,15 +1,16 @@
 //! The encoding of table columns in a Parquet file.
 
 use std::{
-    fs::File,
-    path::{Path, PathBuf},
+    mem,
+    ops::ControlFlow,
+    path::Path,
+    sync::{Mutex, PoisonError},
 };
 
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
 use parquet::{
-    arrow::ArrowWriter,
     basic::{Compression, Encoding, ZstdLevel},
     file::{
         metadata::SortingColumn,
@@ -17,65 +18,116 @@ use parquet::{
     },
     schema::types::ColumnPath,
 };
-use traceloom_core::{Error, Result};
+use traceloom_core::{Error, Result, Turns as Pieces, in_turns};
 use traceloom_model::{BATCH_BYTES, BATCH_ROWS};
 
-use super::{failed, sorted_by, write::Options};
+use super::{encoder::Encoder, failed, sorted_by, write::Options};
 
-/// A Parquet file under construction: `create write* finish`.
-#[derive(Debug)]
-pub struct TableWriter {
-    path: PathBuf,
+/// Rows that are encoded at a time: enough to keep several threads busy with their columns.
+const TURN_ROWS: usize = 8 * BATCH_ROWS;
+/// The same in bytes.
+const TURN_BYTES: usize = 2 * BATCH_BYTES;
+/// Turns that are encoded before another thread makes the next ones: it is not worth starting for a small table.
+const TURNS_ALONE: usize = 2;
+
+/// Writes all rows of a table, which must be sorted, to a file, and syncs it; returns its rows and bytes.
+///
+/// With several threads, the columns are encoded side by side, while another thread makes the next batches.
+pub fn write_table(
+    path: &Path,
     schema: SchemaRef,
-    writer: ArrowWriter<File>,
-    /// Small batches, which are written together: each batch costs as much per column as some hundred rows.
-    waiting: Vec<RecordBatch>,
-    waiting_rows: usize,
-    waiting_bytes: usize,
-    rows: u64,
+    batches: impl Iterator<Item = Result<RecordBatch>> + Send,
+    options: &Options,
+    threads: usize,
+) -> Result<(u64, u64)> {
+    let mut encoder = Encoder::create(path, SchemaRef::clone(&schema), properties(&schema, options), threads)?;
+    let mut turns = Turns { path, schema, batches };
+    let mut rows = 0;
+    let mut encode = |turn: Vec<RecordBatch>| {
+        rows += turn.iter().map(|batch| batch.num_rows() as u64).sum::<u64>();
+        encoder.write(&turn).map_err(|error| failed(path, error))
+    };
+    let mut alone = 0;
+    for turn in turns.by_ref().take(TURNS_ALONE) {
+        encode(turn?)?;
+        alone += 1;
+    }
+    if alone == TURNS_ALONE {
+        let turns = Mutex::new(turns);
+        let walk = |pieces: &mut Pieces<'_, _>| {
+            let mut turns = turns.lock().unwrap_or_else(PoisonError::into_inner);
+            while let Some(turn) = turns.next().transpose()? {
+                if !pieces.give(turn) {
+                    break;
+                }
+            }
+            Ok(())
+        };
+        in_turns(usize::from(threads > 1), &walk, &mut |turn| encode(turn).map(ControlFlow::Continue))?;
+    }
+    encoder.finish().map_err(|error| failed(path, error))?;
+    let in_file = |error: std::io::Error| Error::from(error).in_file(path);
+    encoder.file().sync_all().map_err(in_file)?;
+    Ok((rows, encoder.file().metadata().map_err(in_file)?.len()))
 }
 
-impl TableWriter {
-    /// Creates a file for a table with these columns.
-    pub fn create(path: PathBuf, schema: SchemaRef, options: &Options) -> Result<Self> {
-        let file = File::create_new(&path).map_err(|error| Error::from(error).in_file(&path))?;
-        let properties = properties(&schema, options);
-        let writer = ArrowWriter::try_new(file, SchemaRef::clone(&schema), Some(properties));
-        let writer = writer.map_err(|error| failed(&path, error))?;
-        Ok(Self { path, schema, writer, waiting: Vec::new(), waiting_rows: 0, waiting_bytes: 0, rows: 0 })
-    }
+/// The rows of a table, as many at a time as are encoded together.
+struct Turns<'p, I> {
+    path: &'p Path,
+    schema: SchemaRef,
+    batches: I,
+}
 
-    /// Adds rows, which must be sorted.
-    pub fn write(&mut self, batch: RecordBatch) -> Result<()> {
-        self.rows += batch.num_rows() as u64;
-        self.waiting_rows += batch.num_rows();
-        self.waiting_bytes += batch.get_array_memory_size();
-        self.waiting.push(batch);
-        if self.waiting_rows >= BATCH_ROWS || self.waiting_bytes >= BATCH_BYTES { self.flush() } else { Ok(()) }
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        (self.waiting_rows, self.waiting_bytes) = (0, 0);
-        let batches = std::mem::take(&mut self.waiting);
-        let written = match batches.as_slice() {
-            [] => return Ok(()),
-            [batch] => self.writer.write(batch),
-            several => {
-                let batch = concat_batches(&self.schema, several).map_err(|error| failed(&self.path, error))?;
-                self.writer.write(&batch)
+impl<I: Iterator<Item = Result<RecordBatch>>> Turns<'_, I> {
+    fn turn(&mut self) -> Result<Vec<RecordBatch>> {
+        let (mut turn, mut small) = (Waiting::default(), Waiting::default());
+        while !turn.is_full(TURN_ROWS, TURN_BYTES) {
+            let Some(batch) = self.batches.next().transpose()? else { break };
+            small.push(batch);
+            if small.is_full(BATCH_ROWS, BATCH_BYTES) {
+                turn.push(self.joined(mem::take(&mut small).batches)?);
             }
-        };
-        written.map_err(|error| failed(&self.path, error))
+        }
+        if !small.batches.is_empty() {
+            turn.push(self.joined(small.batches)?);
+        }
+        Ok(turn.batches)
     }
 
-    /// Finishes and syncs the file; returns its rows and bytes.
-    pub fn finish(mut self) -> Result<(u64, u64)> {
-        self.flush()?;
-        self.writer.finish().map_err(|error| failed(&self.path, error))?;
-        let in_file = |error: std::io::Error| Error::from(error).in_file(&self.path);
-        let file = self.writer.inner();
-        file.sync_all().map_err(in_file)?;
-        Ok((self.rows, file.metadata().map_err(in_file)?.len()))
+    /// Makes one batch of small ones: each batch costs as much per column as some hundred rows.
+    fn joined(&self, batches: Vec<RecordBatch>) -> Result<RecordBatch> {
+        match <[RecordBatch; 1]>::try_from(batches) {
+            Ok([batch]) => Ok(batch),
+            Err(batches) => concat_batches(&self.schema, &batches).map_err(|error| failed(self.path, error)),
+        }
+    }
+}
+
+impl<I: Iterator<Item = Result<RecordBatch>>> Iterator for Turns<'_, I> {
+    type Item = Result<Vec<RecordBatch>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.turn().map(|turn| (!turn.is_empty()).then_some(turn)).transpose()
+    }
+}
+
+/// Batches, and what they hold.
+#[derive(Debug, Default)]
+struct Waiting {
+    batches: Vec<RecordBatch>,
+    rows: usize,
+    bytes: usize,
+}
+
+impl Waiting {
+    fn push(&mut self, batch: RecordBatch) {
+        self.rows += batch.num_rows();
+        self.bytes += batch.get_array_memory_size();
+        self.batches.push(batch);
+    }
+
+    fn is_full(&self, rows: usize, bytes: usize) -> bool {
+        self.rows >= rows || self.bytes >= bytes
     }
 }
 
@@ -116,28 +168,20 @@ fn encode(properties: WriterPropertiesBuilder, field: &Field) -> WriterPropertie
     }
 }
 
-/// Writes all rows of a table to a file.
-pub(super) fn write_table(
-    path: &Path,
-    schema: SchemaRef,
-    batches: impl Iterator<Item = Result<RecordBatch>>,
-    options: &Options,
-) -> Result<(u64, u64)> {
-    let mut writer = TableWriter::create(path.to_owned(), schema, options)?;
-    for batch in batches {
-        writer.write(batch?)?;
-    }
-    writer.finish()
-}
-
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
+    use std::{
+        fs::{self, File},
+        sync::Arc,
+    };
 
     use arrow_array::{DictionaryArray, StringArray, UInt64Array, cast::AsArray, types::Int32Type};
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
     use super::*;
+
+    /// Enough for several turns and a remainder.
+    const TRACES: u64 = 70_000;
 
     /// Rows of one trace, whose names have a separate dictionary.
     fn batch(trace: u64, names: &[&str]) -> RecordBatch {
@@ -150,17 +194,27 @@ mod tests {
     #[test]
     fn small_batches_are_written_together_with_their_names() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let path = folder.path().join("spans.parquet");
+        let path = folder.path().join("none");
         let names = ["Render", "Update", "Load", "Sort"];
-        let mut writer =
-            TableWriter::create(path.clone(), batch(0, &names).schema(), &Options::default()).expect("a file");
-        for trace in 0..3000 {
+        let batches = (0..TRACES).map(|trace| {
             let first = trace as usize % names.len();
-            writer.write(batch(trace, &[names[first], names[3 - first], names[first]])).expect("rows");
+            batch(trace, &[names[first], names[3 - first], names[first]])
+        });
+        let schema = batch(0, &names).schema();
+        for threads in [1, 2] {
+            let mut turns = Turns { path: &path, schema: Arc::clone(&schema), batches: batches.clone().map(Ok) };
+            let first = turns.next().expect("rows").expect("rows");
+            assert!(first.len() < 20 && first.iter().all(|batch| batch.num_rows() > 5000), "{} batches", first.len());
+            let path = folder.path().join(format!("{threads}.parquet"));
+            let written =
+                write_table(&path, Arc::clone(&schema), batches.clone().map(Ok), &Options::default(), threads);
+            assert_eq!(written.expect("a file").0, 3 * TRACES);
         }
-        assert!(writer.waiting.len() > 100, "{} batches wait", writer.waiting.len());
-        assert_eq!(writer.finish().expect("a file").0, 9000);
-        let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path).expect("a file")).expect("Parquet");
+        let bytes = [1, 2].map(|threads| fs::read(folder.path().join(format!("{threads}.parquet"))).expect("a file"));
+        assert!(bytes[0] == bytes[1], "the file depends on the number of threads");
+        let reader =
+            ParquetRecordBatchReaderBuilder::try_new(File::open(folder.path().join("2.parquet")).expect("a file"))
+                .expect("Parquet");
         let mut rows = Vec::new();
         for batch in reader.build().expect("Parquet") {
             let batch = batch.expect("rows");
@@ -168,7 +222,7 @@ mod tests {
             let names = batch.column(1).as_dictionary::<Int32Type>().downcast_dict::<StringArray>().expect("names");
             rows.extend(traces.into_iter().zip(names.into_iter().map(|name| name.expect("a name").to_owned())));
         }
-        let expected = (0..3000_u64).flat_map(|trace| {
+        let expected = (0..TRACES).flat_map(|trace| {
             let first = trace as usize % names.len();
             [first, 3 - first, first].map(|number| (trace, names[number].to_owned()))
         });

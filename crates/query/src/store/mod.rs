@@ -5,6 +5,7 @@
 //! consistent store even while traces are being added.
 
 mod columns;
+mod encoder;
 mod gather;
 mod intake;
 mod keys;
@@ -12,6 +13,7 @@ mod manifest;
 mod merge;
 mod pour;
 mod runs;
+mod shared;
 mod shelf;
 mod sort;
 pub(crate) mod staging;
@@ -24,11 +26,12 @@ use parquet::errors::ParquetError;
 use traceloom_core::{Error, Result};
 
 pub use self::{
-    columns::TableWriter,
+    columns::write_table,
     intake::Intake,
     manifest::StoredTrace,
     merge::merge_files,
     runs::BoxedBatches,
+    shared::share,
     shelf::Shelf,
     write::{Options, Report, Skipped, Step, write},
 };

@@ -6,7 +6,8 @@ use traceloom_core::Result;
 use traceloom_mapping::Trace;
 
 use super::{
-    Intake, Shelf, Store, columns,
+    Intake, Shelf, Store,
+    columns::write_table,
     manifest::{Manifest, StoredFile, StoredTrace},
     staging::Staging,
 };
@@ -72,6 +73,7 @@ pub fn write(traces: &[Trace], out: &Path, options: &Options, progress: &mut dyn
     let is_first = manifest == Manifest::default();
     let mut report = Report::default();
     let fresh = select(traces, &manifest, &mut report.skipped);
+    let threads = fresh.iter().map(|trace| trace.options.read.limits.threads).max().unwrap_or(1);
     if fresh.is_empty() && !is_first {
         return Ok(report);
     }
@@ -86,7 +88,7 @@ pub fn write(traces: &[Trace], out: &Path, options: &Options, progress: &mut dyn
         if is_first || report.added.iter().any(|trace| trace.rows_of(shelf) > 0) {
             progress(Step::Writing(shelf));
             let path = staging.file(shelf, run)?;
-            let (rows, bytes) = columns::write_table(&path, shelf.table().schema(), batches?, options)?;
+            let (rows, bytes) = write_table(&path, shelf.table().schema(), batches?, options, threads)?;
             manifest.add(shelf, StoredFile::new(shelf, run, rows, bytes));
             (report.rows, report.bytes) = (report.rows + rows, report.bytes + bytes);
         }
