@@ -1,5 +1,11 @@
 //! Conversion to Memlyze's format.
 
+use std::path::Path;
+
+use traceloom_core::{Options as ReadOptions, Slice, Source, TimeRange};
+use traceloom_export::{Options, by_id, write};
+use traceloom_mapping::open;
+
 use crate::{Converted, assert_equal, convert, loses, picture::Picture, traces};
 
 /// The points in time that the format holds: time and name, and for collections what they collected.
@@ -31,10 +37,13 @@ pub(crate) fn assert_same(from: &Picture, to: &Converted, what: &str) {
     if loses(&to.loss, "names and numbers of threads") {
         found.iter_mut().chain(&mut expected).for_each(|(_, thread, ..)| *thread = None);
     }
+    let has_addresses = !loses(&to.loss, "address in a trace that has none");
+    expected.iter_mut().for_each(|(_, _, address, ..)| *address *= u64::from(has_addresses));
     found.sort_unstable();
     expected.sort_unstable();
-    let mut expected_frees: Vec<_> =
-        from.frees.iter().map(|(ts_ns, address, is_known)| (time(*ts_ns), *address, *is_known)).collect();
+    let free =
+        |(ts_ns, address, is_known): &(i64, u64, bool)| (time(*ts_ns), *address * u64::from(has_addresses), *is_known);
+    let mut expected_frees: Vec<_> = from.frees.iter().map(free).collect();
     expected_frees.sort_unstable();
     assert_equal(&found, &expected, what);
     assert_equal(&to.picture.frees, &expected_frees, what);
@@ -53,4 +62,20 @@ fn traces_of_every_format_keep_memory_and_points() {
         }
     }
     assert!(allocations > 1_000 && points > 3_000, "{allocations} allocations and {points} points");
+}
+
+#[test]
+fn a_range_of_growth_that_starts_with_an_address_is_still_growth() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/memlyze/found/addresses-in-growth.mlyze");
+    let trace = open(&path, None, &Default::default()).unwrap();
+    let times: Vec<_> = Picture::of(&trace).allocations.iter().map(|(ts_ns, ..)| *ts_ns).collect();
+    assert!(times.len() > 5);
+    for from_ns in times {
+        let slice = Slice { range: TimeRange::between(from_ns, i64::MAX), threads: Vec::new() };
+        let (mut bytes, options) = (Vec::new(), Options { slice, ..Options::default() });
+        let loss = write(by_id("memlyze").unwrap(), &trace, &options, &mut bytes).unwrap();
+        assert!(loses(&loss, "address in a trace that has none"));
+        let strict = traceloom_open::by_id("memlyze").unwrap().check(&Source::bytes(bytes), &ReadOptions::strict());
+        strict.unwrap_or_else(|error| panic!("from {from_ns} ns: {error}"));
+    }
 }

@@ -117,7 +117,8 @@ impl Reading<'_, '_> {
                 self.pass.loss.lose("the fact that allocations have no thread", || owner.to_string());
             }
             let thread = thread.map_or(0, |thread| self.names.thread(thread));
-            let (number, size_bytes) = (rows.address.get(row), rows.size_bytes.get(row));
+            let number = self.address(rows.address.get(row));
+            let size_bytes = rows.size_bytes.get(row);
             let stack = self.names.stack(owner.trace(), rows.stack_id.get(row), &mut self.pass.names)?;
             self.push(Item { kind: ALLOC, number, size_bytes, stack, thread, ..item })?;
             // An allocation whose free is not in the slice is still live at the end of the slice.
@@ -146,7 +147,8 @@ impl Reading<'_, '_> {
                 ts_ns: Some(rows.ts_ns.get(row)),
             };
             if let Some(found) = self.find(&point)? {
-                self.push(Item { kind: FREE, number: rows.address.get(row), ..found.item })?;
+                let number = self.address(rows.address.get(row));
+                self.push(Item { kind: FREE, number, ..found.item })?;
             }
         }
         Ok(())
@@ -156,6 +158,15 @@ impl Reading<'_, '_> {
         let name = self.pass.names.intern(name)?;
         let number = self.names.function(name, &mut self.pass.names)?;
         self.push(Item { kind: MARKER, number, ..found.item })
+    }
+
+    /// The address to write: with one, the first events would not show that the trace is from the upstream tracer.
+    fn address(&mut self, address: u64) -> u64 {
+        if address == 0 || !self.names.is_growth {
+            return address;
+        }
+        self.pass.loss.lose("address in a trace that has none", || format!("{address:#x}"));
+        0
     }
 
     /// The destination of a row; `None` if the row is not in the slice.
