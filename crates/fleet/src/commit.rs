@@ -62,7 +62,7 @@ pub(crate) fn write(writing: &Writing, jobs: Vec<Job>, threads: usize) -> Result
 impl Job {
     fn write(self, path: &Path, threads: usize) -> Result<FleetFile> {
         let batches = self.streams.into_iter().flatten();
-        let (rows, bytes) = write_table(&path, self.table.schema(), batches, &store::Options::default(), threads)?;
+        let (rows, bytes) = write_table(path, self.table.schema(), batches, &store::Options::default(), threads)?;
         Ok(FleetFile { file: self.name, rows, bytes })
     }
 }
