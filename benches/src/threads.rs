@@ -1,4 +1,4 @@
-//! Threads: wall and CPU time of typical work with one thread and with two.
+//! Threads: wall and CPU time of typical work with one thread and with two, and the wall time that follows for more.
 
 use std::{
     fs::File,
@@ -28,22 +28,40 @@ struct Work {
     name: &'static str,
     make: fn(BufWriter<File>, u64) -> Result<()>,
     run: fn(&Trace) -> Result<()>,
+    readers: Readers,
+}
+
+/// How many threads can read a file of the format at the same time.
+#[derive(Clone, Copy)]
+enum Readers {
+    One,
+    Any,
 }
 
 static WORKS: &[Work] = &[
-    Work { name: "easyprofiler: all tables", make: easyprofiler::make, run: tables },
-    Work { name: "easyprofiler: stats", make: easyprofiler::make, run: statistics },
-    Work { name: "easyprofiler: flame", make: easyprofiler::make, run: flames },
-    Work { name: "easyprofiler: perfetto", make: easyprofiler::make, run: |trace| export(trace, "perfetto") },
-    Work { name: "easyprofiler: chrome", make: easyprofiler::make, run: |trace| export(trace, "chrome") },
+    Work { name: "easyprofiler: all tables", make: easyprofiler::make, run: tables, readers: Readers::Any },
+    Work { name: "easyprofiler: stats", make: easyprofiler::make, run: statistics, readers: Readers::Any },
+    Work { name: "easyprofiler: flame", make: easyprofiler::make, run: flames, readers: Readers::Any },
+    Work {
+        name: "easyprofiler: perfetto",
+        make: easyprofiler::make,
+        run: |trace| export(trace, "perfetto"),
+        readers: Readers::Any,
+    },
+    Work {
+        name: "easyprofiler: chrome",
+        make: easyprofiler::make,
+        run: |trace| export(trace, "chrome"),
+        readers: Readers::Any,
+    },
     #[cfg(feature = "sql")]
-    Work { name: "easyprofiler: group by", make: easyprofiler::make, run: group_by },
+    Work { name: "easyprofiler: group by", make: easyprofiler::make, run: group_by, readers: Readers::Any },
     #[cfg(feature = "sql")]
-    Work { name: "easyprofiler: store", make: easyprofiler::make, run: store },
-    Work { name: "cnanolog: all tables", make: cnanolog::make, run: tables },
-    Work { name: "memlyze: memory", make: memlyze::make, run: memory_report },
-    Work { name: "nytprof: all tables", make: nytprof::make, run: tables },
-    Work { name: "wtf: all tables", make: wtf::make, run: tables },
+    Work { name: "easyprofiler: store", make: easyprofiler::make, run: store, readers: Readers::Any },
+    Work { name: "cnanolog: all tables", make: cnanolog::make, run: tables, readers: Readers::Any },
+    Work { name: "memlyze: memory", make: memlyze::make, run: memory_report, readers: Readers::One },
+    Work { name: "nytprof: all tables", make: nytprof::make, run: tables, readers: Readers::One },
+    Work { name: "wtf: all tables", make: wtf::make, run: tables, readers: Readers::One },
 ];
 
 /// The times of one run.
@@ -63,14 +81,24 @@ impl Cost {
     }
 }
 
+/// Wall time for `threads` threads. The share that does not get quicker with the second thread is taken to be serial, and the
+/// calling thread has at least its own work to do.
+fn predicted(one: &Cost, two: &Cost, readers: Readers, threads: u32) -> Duration {
+    let serial = (two.wall * 2).saturating_sub(one.wall).min(two.wall);
+    match readers {
+        Readers::One => two.wall,
+        Readers::Any => (serial + (one.wall - serial.min(one.wall)) / threads).max(two.caller),
+    }
+}
+
 pub(crate) fn run() -> Result<bool> {
     println!("threads: {RECORDS} records each; best of {ROUNDS}, in ms");
-    println!("  {:<28} {:>16} {:>28}", "", "1 thread", "2 threads");
+    println!("  {:<28} {:>16} {:>28} {:>18}", "", "1 thread", "2 threads", "predicted wall for");
     println!(
-        "  {:<28} {:>8} {:>7} {:>8} {:>7} {:>11} {:>10} {:>9}",
-        "", "wall", "CPU", "wall", "CPU", "caller's", "wall 2/1", "CPU 2/1"
+        "  {:<28} {:>8} {:>7} {:>8} {:>7} {:>11} {:>9} {:>8} {:>10} {:>9}",
+        "", "wall", "CPU", "wall", "CPU", "caller's", "8", "16", "wall 2/1", "CPU 2/1"
     );
-    for Work { name, make, run } in WORKS {
+    for Work { name, make, run, readers } in WORKS {
         let file = tempfile::NamedTempFile::new()?;
         make(BufWriter::new(file.reopen()?), RECORDS)?;
         let mut best = [Cost::MAX; 2];
@@ -83,7 +111,8 @@ pub(crate) fn run() -> Result<bool> {
         let ms = |time: Duration| time.as_secs_f64() * 1e3;
         let (wall, cpu) = (two.wall.div_duration_f64(one.wall), two.cpu.div_duration_f64(one.cpu));
         print!("  {name:<28} {:>8.0} {:>7.0} {:>8.0} {:>7.0}", ms(one.wall), ms(one.cpu), ms(two.wall), ms(two.cpu));
-        println!(" {:>11.0} {wall:>10.2} {cpu:>9.2}", ms(two.caller));
+        let [eight, sixteen] = [8, 16].map(|threads| ms(predicted(&one, &two, *readers, threads)));
+        println!(" {:>11.0} {eight:>9.0} {sixteen:>8.0} {wall:>10.2} {cpu:>9.2}", ms(two.caller));
     }
     Ok(true)
 }

@@ -1,4 +1,4 @@
-//! The table of docs/performance.md: CPU time with one thread and with two.
+//! The table of docs/performance.md: time with one thread and with two, and what follows for more.
 
 use std::process::Command;
 
@@ -32,18 +32,24 @@ pub(super) fn write() -> Outcome {
 }
 
 /// The rows for what the benchmark prints: a name, then wall and CPU time with one thread, wall and CPU time with two, the CPU
-/// time of the caller, and two ratios.
+/// time of the caller, wall time predicted for 8 and 16 threads, and two ratios.
 fn rows(printed: &str) -> Outcome<String> {
-    let mut rows = String::from("| work | one thread | two threads | caller | readers |\n|---|---|---|---|---|\n");
+    let mut rows = String::from(
+        "| work | CPU, 1 thread | CPU, 2 | of it: caller | wall, 1 thread | wall, 2 | predicted, 8 | 16 |\n\
+         |---|---|---|---|---|---|---|---|\n",
+    );
     let mut count = 0;
     for line in printed.lines() {
         let Some((format, rest)) = line.trim().split_once(": ") else { continue };
         let words: Vec<&str> = rest.split_whitespace().collect();
-        let Some((work, numbers)) = words.split_at_checked(words.len().saturating_sub(7)) else { continue };
-        let numbers: Vec<i64> = numbers.iter().take(5).filter_map(|number| number.parse().ok()).collect();
-        let (&[_, one, _, two, caller], false) = (numbers.as_slice(), work.is_empty()) else { continue };
+        let Some((work, numbers)) = words.split_at_checked(words.len().saturating_sub(9)) else { continue };
+        let numbers: Vec<i64> = numbers.iter().take(7).filter_map(|number| number.parse().ok()).collect();
+        let (&[wall, one, wall_two, two, caller, eight, sixteen], false) = (numbers.as_slice(), work.is_empty()) else {
+            continue;
+        };
         let (format, work) = (name(format), name(&work.join(" ")));
-        rows.push_str(&format!("| {format}: {work} | {one} | {two} | {caller} | {} |\n", two - caller));
+        let cells = [one, two, caller, wall, wall_two, eight, sixteen].map(|number| number.to_string());
+        rows.push_str(&format!("| {format}: {work} | {} |\n", cells.join(" | ")));
         count += 1;
     }
     if count == 0 { Err(format!("the benchmark printed no times: {printed}")) } else { Ok(rows) }
@@ -60,11 +66,12 @@ mod tests {
     #[test]
     fn rows_are_those_of_the_benchmark() {
         let printed = "threads: 5000000 records each; best of 5, in ms\n                 1 thread    2 threads\n  \
-            easyprofiler: stats      260     259      205     255          58       0.79      0.98\n  \
-            nytprof: all tables       87      86       90      88           1       1.03      1.02\n";
+            easyprofiler: stats      260     259      155     265          58      67     58       0.60      1.02\n  \
+            nytprof: all tables       87      86       90      88           1      90     90       1.03      1.02\n";
         let rows = rows(printed).expect("two rows");
         assert!(rows.ends_with(
-            "| EasyProfiler: `stats` | 259 | 255 | 58 | 197 |\n| NYTProf: all tables | 86 | 88 | 1 | 87 |\n"
+            "| EasyProfiler: `stats` | 259 | 265 | 58 | 260 | 155 | 67 | 58 |\n\
+             | NYTProf: all tables | 86 | 88 | 1 | 87 | 90 | 90 | 90 |\n"
         ));
         assert!(super::rows("threads: none\n").is_err());
     }
