@@ -61,21 +61,50 @@ pub fn push_micros(out: &mut Vec<u8>, ns: i64) {
     let (micros, rest) = (ns.unsigned_abs() / 1000, (ns.unsigned_abs() % 1000) as usize);
     push_u64(out, micros);
     if rest > 0 {
-        let [tenths, hundredths, thousandths] = TRIPLES[rest];
-        let zeros = usize::from(rest % 10 == 0) + usize::from(rest % 100 == 0);
-        out.extend_from_slice(&[b'.', tenths, hundredths, thousandths]);
-        out.truncate(out.len() - zeros);
+        push_decimals(out, rest);
     }
+}
+
+/// Appends a point and as many decimals as a number of thousandths below 1 needs, but at least one.
+#[inline]
+fn push_decimals(out: &mut Vec<u8>, thousandths: usize) {
+    let [first, second, third] = TRIPLES[thousandths];
+    let zeros = usize::from(thousandths.is_multiple_of(10)) + usize::from(thousandths.is_multiple_of(100));
+    out.extend_from_slice(&[b'.', first, second, third]);
+    out.truncate(out.len() - zeros);
 }
 
 /// Appends a finite number in the shortest form that reads back as the same; returns false if the number is not finite.
 pub fn push_f64(out: &mut Vec<u8>, number: f64) -> bool {
     use std::io::Write;
+    if let Some(thousandths) = thousandths(number) {
+        push_thousandths(out, number < 0.0, thousandths);
+        return true;
+    }
     if number.is_finite() {
         // Writing into memory cannot fail.
         let _ = write!(out, "{number:?}");
     }
     number.is_finite()
+}
+
+/// The absolute value in thousandths, if that is exactly what the number means: two decimal numbers of at most fifteen digits
+/// are never the same double, so no shorter form exists.
+#[inline]
+fn thousandths(number: f64) -> Option<u64> {
+    const FIFTEEN_DIGITS: f64 = 1e15;
+    let scaled = (number.abs() * 1000.0).round();
+    let is_exact = scaled < FIFTEEN_DIGITS && scaled / 1000.0 == number.abs();
+    // Zero may have a sign.
+    (is_exact && scaled > 0.0).then_some(scaled as u64)
+}
+
+fn push_thousandths(out: &mut Vec<u8>, is_negative: bool, thousandths: u64) {
+    if is_negative {
+        out.push(b'-');
+    }
+    push_u64(out, thousandths / 1000);
+    push_decimals(out, (thousandths % 1000) as usize);
 }
 
 #[cfg(test)]
@@ -111,6 +140,15 @@ mod tests {
         ];
         for (ns, expected) in cases {
             assert_eq!(text(|out| push_micros(out, ns)), expected);
+        }
+    }
+
+    #[test]
+    fn short_floats_have_the_form_of_the_standard_library() {
+        let scaled = (-2_000..2_000).map(|number| f64::from(number) / 1000.0);
+        let large = [12_345_678.9, 999_999_999_999.999, 1e12, 1e15, 1e16, 0.1 + 0.2, 1e-5, 123.456_7, 0.000_5, -0.0];
+        for number in scaled.chain(large) {
+            assert_eq!(text(|out| assert!(push_f64(out, number))), format!("{number:?}"));
         }
     }
 
