@@ -64,6 +64,8 @@ const IN_MESSAGES: &[&str] = &[
     "is told",
     "of its own",
     "of their own",
+    "own time",
+    "own_ns",
     "stretch",
     "tells apart",
     "the original",

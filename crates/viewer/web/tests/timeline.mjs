@@ -258,7 +258,7 @@ async function spansAreUnderThePointer(viewer) {
     ),
   );
   assert.ok(isShown(facts.total.split("  ")[0], span.dur_ns), `${told}: ${span.dur_ns} ns expected`);
-  assert.ok(isShown(facts.self.split("  ")[0], span.self_ns), `${told}: ${span.self_ns} ns of its own expected`);
+  assert.ok(isShown(facts.self.split("  ")[0], span.self_ns), `${told}: ${span.self_ns} ns of self time expected`);
   assert.ok(isShown(facts.average.split("  ")[0], named.mean_ns), `${told}: ${named.mean_ns} ns on average expected`);
   await viewer.page.mouse.down();
   await viewer.page.mouse.up();

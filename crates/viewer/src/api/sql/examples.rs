@@ -29,8 +29,8 @@ pub(super) fn of(contents: &Contents, has_frames: bool) -> Vec<SqlExample> {
 const SPANS: &[Example] = &[
     (
         "Where the time goes",
-        "select name, count(*) as calls, sum(dur_ns) as total_ns, sum(self_ns) as own_ns\n\
-         from spans group by name order by own_ns desc nulls last limit 50",
+        "select name, count(*) as calls, sum(dur_ns) as total_ns, sum(self_ns) as self_ns\n\
+         from spans group by name order by self_ns desc nulls last limit 50",
     ),
     (
         "The longest spans",
@@ -74,7 +74,7 @@ const EVENTS: &[Example] = &[(
 
 const LINES: &[Example] = &[(
     "The most costly lines",
-    "select file, line, calls, human_time(coalesce(excl_ns, incl_ns)) as own\n\
+    "select file, line, calls, human_time(coalesce(excl_ns, incl_ns)) as self\n\
          from line_times_merged where level = 'line' order by coalesce(excl_ns, incl_ns) desc nulls last limit 50",
 )];
 

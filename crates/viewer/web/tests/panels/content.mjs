@@ -131,7 +131,7 @@ export async function source(viewer) {
   const sort = (rows) => rows.map((row) => JSON.stringify(row)).sort();
   const called = subs.map((sub) => [sub.name, sub.excl_ns, sub.incl_ns, sub.calls]);
   assert.deepEqual(
-    sort(saved.map((row) => [row.sub, Number(row.own_ns), Number(row.total_ns), Number(row.calls)])),
+    sort(saved.map((row) => [row.sub, Number(row.self_ns), Number(row.total_ns), Number(row.calls)])),
     sort(called),
     "subs",
   );
@@ -166,11 +166,15 @@ async function placesAreListed(viewer, files) {
   )[0].n;
   const sum = files.reduce((sum, file) => sum + Number(file.count), 0);
   assert.ok(sum >= places, `${sum} rows with a place, at least ${places} expected`);
-  await viewer.rowsAre(
-    "the places of a file are listed",
-    (rows) => rows.length > 0,
-    viewer.page.locator("#panel .main"),
-  );
+  const main = viewer.page.locator("#panel .main");
+  const [row] = await viewer.rowsAre("the places of a file are listed", (rows) => rows.length > 0, main);
+  const file = await main.locator(".path").getAttribute("title");
+  const [{ self_ns: self = 0 }] = viewer.query(`select sum(self_ns) as self_ns from spans where file = '${file}'`);
+  assert.equal(row.self !== undefined, self > 0, `self time of ${file}`);
+  const saved = (await viewer.csv(main)).map((place) => Number(place.self_ns ?? 0));
+  const inAll = saved.reduce((sum, ns) => sum + ns, 0);
+  assert.equal(inAll, self, `self time of ${file}`);
+  if (self > 0) shows(row.self, saved[0], `self time of ${row.what}`);
 }
 
 /// Peak, leaks and all the sums.

@@ -248,7 +248,7 @@ export async function flame(viewer) {
       at = at.children.get(name) ?? assert.fail(`${name} is no child of its parent by ${weight} from ${side}`);
       const facts = await viewer.facts("#panel .card dl");
       shows(facts.total.split(" · ")[0], at.total, `${weight} of ${name}, total`);
-      shows(facts.own, at.own, `${weight} of ${name}, own`);
+      shows(facts.self, at.own, `${weight} of ${name}, self`);
     }
   }
   await viewer.choose("top");

@@ -254,7 +254,7 @@ class FlamePanel {
     const rows: [string, string][] = [
       ["total", `${amount(box.total)} · ${share(box.total, this.answer?.total ?? 0)} of everything`],
       ["before", box.before === null ? "" : `${amount(box.before)}${changed(box.total, box.before)}`],
-      ["own", box.folded > 0 ? "" : amount(box.own)],
+      ["self", box.folded > 0 ? "" : amount(box.own)],
       ["in this view", root === this.answer?.total ? "" : share(box.total, root)],
       [unit(this.answer?.estimate ?? false), kept().weight === "count" ? "" : count(box.count)],
     ];

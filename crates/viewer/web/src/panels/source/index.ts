@@ -160,7 +160,7 @@ class Source {
         text: ({ figures }) => duration(figures.excl_ns),
         value: ({ figures }) => figures.excl_ns,
         bar: (sub) => sub.figures.excl_ns / Math.max(1, sub.whole),
-        csv: "own_ns",
+        csv: "self_ns",
       },
       {
         title: "total",
@@ -258,8 +258,8 @@ class Source {
       amount("count", PlaceRow.count, count),
     ];
     if (answer.lines.some((row) => row[PlaceRow.total_ns] > 0)) {
-      const own = amount("own", PlaceRow.self_ns, duration);
-      columns.push({ ...own, bar: (row) => row[PlaceRow.self_ns] / most, csv: "own_ns" });
+      const self = amount("self", PlaceRow.self_ns, duration);
+      columns.push({ ...self, bar: (row) => row[PlaceRow.self_ns] / most, csv: "self_ns" });
       columns.push({ ...amount("total", PlaceRow.total_ns, duration), csv: "total_ns" });
     }
     if (answer.bytes > 0) {
