@@ -104,6 +104,18 @@ describe("an odd link", () => {
     expect(wrongOffsets(link, full)).toEqual([]);
   });
 
+  it("needs no more than a view", () => {
+    const link = parsed('#{"from":0,"to":500,"range":[100,200],"name":"draw"}') as Linked;
+    expect(restored(link, { ...full, selection: NOTHING })).toEqual({
+      tracks: NO_TRACKS,
+      scroll: 0,
+      panelHeight: null,
+      selection: { ...NOTHING, name: 0, range: { from: 100, to: 200 } },
+    });
+    expect([placeIn(link), panelsOf(link), wrongOffsets(link, full)]).toEqual([null, {}, []]);
+    expect([isJump(link, link), isJump(link, linkTo(full)), isJump(linkTo(full), link)]).toEqual([false, true, true]);
+  });
+
   it("selects no range that ends before it starts", () => {
     const link = { ...linkTo(full), range: [9, 3] as [number, number] };
     expect(restored(link, full).selection?.range).toBeNull();

@@ -8,7 +8,8 @@ export interface Linked {
   from: number;
   to: number;
   name: string | null;
-  panel: string;
+  /** The open panel; null leaves it as it is. */
+  panel: string | null;
   range: [number, number] | null;
   tracks: readonly number[] | null;
   /** The selected span or event; `ts` is for an event. */
@@ -63,19 +64,47 @@ export function written(link: Linked): string {
   return `#${encodeURIComponent(JSON.stringify(link))}`;
 }
 
-/** The link in a fragment, if it is one of ours. */
+/** The link in a fragment, if it has a view. Other programs write only a few fields; the others get defaults. */
 export function parsed(fragment: string): Linked | null {
   try {
-    const value: unknown = JSON.parse(decodeURIComponent(fragment.slice(1)));
-    return isLinked(value) ? value : null;
+    const link = JSON.parse(decodeURIComponent(fragment.slice(1))) as Unchecked<Linked> | null;
+    const { from, to } = link ?? {};
+    return link && isNumber(from) && isNumber(to) && to > from ? { from, to, ...checked(link) } : null;
   } catch {
     return null;
   }
 }
 
-function isLinked(value: unknown): value is Linked {
-  const link = value as Linked | null;
-  return isNumber(link?.from) && isNumber(link.to) && link.to > link.from;
+/** Fields that may be missing or have any type. */
+type Unchecked<T> = Partial<Record<keyof T, unknown>>;
+
+function checked(link: Unchecked<Linked>): Omit<Linked, "from" | "to"> {
+  const [start, end] = numbers(link.range);
+  return {
+    name: text(link.name),
+    panel: text(link.panel),
+    range: start !== undefined && end !== undefined ? [start, end] : null,
+    tracks: Array.isArray(link.tracks) ? numbers(link.tracks) : null,
+    place: placeFrom(link.place as Unchecked<Place & { ts: number }> | null | undefined),
+    folded: numbers(link.folded),
+    groups: Array.isArray(link.groups) ? link.groups.map(String) : [],
+    hidden: numbers(link.hidden),
+    pinned: numbers(link.pinned),
+    order: numbers(link.order),
+    filter: text(link.filter) ?? "",
+    sort: text(link.sort) ?? "file",
+    isCompact: link.isCompact === true,
+    scroll: isNumber(link.scroll) ? link.scroll : 0,
+    height: isNumber(link.height) ? link.height : null,
+    offsets: numbers(link.offsets),
+    panels: typeof link.panels === "object" ? { ...link.panels } : {},
+  };
+}
+
+function placeFrom(place: Unchecked<Place & { ts: number }> | null | undefined): Linked["place"] {
+  const { track, kind, depth, index, ts } = place ?? {};
+  if (!isNumber(track) || !isNumber(kind) || !isNumber(depth) || !isNumber(index)) return null;
+  return { track, kind, depth, index, ...(isNumber(ts) ? { ts } : {}) };
 }
 
 function isNumber(value: unknown): value is number {
@@ -86,54 +115,47 @@ function numbers(value: unknown): number[] {
   return Array.isArray(value) ? value.filter(isNumber) : [];
 }
 
+function text(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
 /** The panel states of a link. */
 export function panelsOf(link: Linked | null): Record<string, unknown> {
-  const panels: unknown = link?.panels;
-  return typeof panels === "object" && panels !== null ? { ...panels } : {};
+  return { ...link?.panels };
 }
 
 /** The offsets of a link that differ from the current ones, by the number of the trace. */
 export function wrongOffsets(link: Linked | null, { server }: PageState): { trace: number; ns: number }[] {
-  const offsets = numbers(link?.offsets);
-  const wanted = server.traces.map((info, trace) => ({ trace, ns: offsets[trace] ?? info.offset_ns }));
+  const wanted = server.traces.map((info, trace) => ({ trace, ns: link?.offsets[trace] ?? info.offset_ns }));
   return wanted.filter(({ trace, ns }) => ns !== server.traces[trace]?.offset_ns);
 }
 
 /** The page state of a link, when names and tracks are known; the view is set afterwards. */
 export function restored(link: Linked, state: PageState): Partial<PageState> {
-  const [from, to] = numbers(link.range);
+  const [from, to] = link.range ?? [];
   const range: Range | null = from !== undefined && to !== undefined && from <= to ? { from, to } : null;
-  const name = typeof link.name === "string" ? state.names.number(link.name) : undefined;
+  const name = link.name === null ? undefined : state.names.number(link.name);
   return {
     tracks: {
-      folded: new Set(numbers(link.folded)),
-      groups: new Set(Array.isArray(link.groups) ? link.groups.map(String) : []),
-      hidden: new Set(numbers(link.hidden)),
-      pinned: new Set(numbers(link.pinned)),
-      order: numbers(link.order),
-      filter: typeof link.filter === "string" ? link.filter : "",
+      folded: new Set(link.folded),
+      groups: new Set(link.groups),
+      hidden: new Set(link.hidden),
+      pinned: new Set(link.pinned),
+      order: link.order,
+      filter: link.filter,
       sort: TRACK_SORTS.find((sort) => sort === link.sort) ?? "file",
-      isCompact: (link.isCompact as unknown) === true,
+      isCompact: link.isCompact,
     },
-    scroll: isNumber(link.scroll) ? link.scroll : 0,
-    panelHeight: isNumber(link.height) ? link.height : null,
-    ...(typeof link.panel === "string" ? { panel: link.panel as PanelId } : {}),
-    selection: {
-      ...state.selection,
-      name: name ?? null,
-      range,
-      tracks: Array.isArray(link.tracks) ? numbers(link.tracks) : null,
-    },
+    scroll: link.scroll,
+    panelHeight: link.height,
+    ...(link.panel === null ? {} : { panel: link.panel as PanelId }),
+    selection: { ...state.selection, name: name ?? null, range, tracks: link.tracks },
   };
 }
 
 /** The span or event of a link, if any. */
-export function placeIn(link: Linked): (Place & { ts: number }) | null {
-  const place: Partial<Place & { ts: number }> | null = link.place;
-  if (!place) return null;
-  const { track, kind, depth, index, ts } = place;
-  if (!isNumber(track) || !isNumber(kind) || !isNumber(depth) || !isNumber(index)) return null;
-  return { track, kind, depth, index, ts: isNumber(ts) ? ts : 0 };
+export function placeIn({ place }: Linked): (Place & { ts: number }) | null {
+  return place && { ts: 0, ...place };
 }
 
 /** Whether two links differ so much that Back should lead to the first one. */

@@ -90,10 +90,13 @@ export class Linking {
     store.set({ selection: NOTHING });
     store.set({ ...restored(link, store.state), links: panelsOf(link) });
     look(link.from, link.to);
-    void reselect(link).finally(() => {
-      this.isRestoring = false;
-      this.write();
-    });
+    const shown = linkTo(store.state);
+    await reselect(link);
+    if (this.last !== link) return;
+    // What the link lacks, or this page does not have, is not a jump: a new entry would be a trap for Back.
+    const { name, place } = linkTo(store.state);
+    [this.last, this.isRestoring] = [{ ...shown, name, place }, false];
+    this.write();
   }
 }
 

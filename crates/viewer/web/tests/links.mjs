@@ -195,6 +195,68 @@ async function backLeadsBack(viewer) {
   await viewer.linkIs("and Forward the other", ({ panel }) => panel === "stats");
 }
 
+/// Back and Forward restore view and selection around the jump to a search hit, and around a zoom.
+async function backRestoresTheView(viewer) {
+  const { page } = viewer;
+  await viewer.focus();
+  await viewer.press("Escape", "0");
+  await viewer.panel("selection");
+  await page.locator("#search").fill("Collide");
+  const hit = page.locator("#names [role=option]").filter({ hasText: "Collide" }).first();
+  await hit.waitFor();
+  await viewer.linkIs("everything is shown", ({ from, panel, name }) => from <= 0 && panel === "selection" && !name);
+  const seen = async () => {
+    await page.mouse.move(5, 5);
+    const { from, to, place } = await viewer.link();
+    return { from, to, place, ...(await look(viewer)) };
+  };
+  const steps = [await seen()];
+  await hit.click();
+  await viewer.linkIs("the hit is selected", ({ name, place }) => name === "Collide" && place);
+  await page.locator("#panel .way b").filter({ hasText: "Collide" }).waitFor();
+  steps.push(await seen());
+  await viewer.focus();
+  await viewer.press("f");
+  const long = steps[1].to - steps[1].from;
+  await viewer.linkIs("the hit fills the view", ({ from, to }) => to - from < long / 8);
+  steps.push(await seen());
+  for (const [act, at] of [
+    ["goBack", 1],
+    ["goForward", 2],
+    ["goBack", 1],
+    ["goBack", 0],
+  ]) {
+    await page[act]();
+    await until(`${act} leads to step ${at}`, seen, (now) => JSON.stringify(now) === JSON.stringify(steps[at]));
+  }
+  await page.locator("#search").fill("");
+}
+
+/// A link with a view, a range and a name, as the tool `link` writes it: the rest stays, and the URL follows again.
+async function shortLinkIsFollowed(viewer) {
+  const { page } = viewer;
+  const [{ ts_ns: start, dur_ns: long }] = viewer.query(
+    "select ts_ns, dur_ns from spans where name = 'Collide' order by ts_ns limit 1",
+  );
+  const short = { from: start, to: start + 10 * long, range: [start, start + long], name: "Collide" };
+  await viewer.focus();
+  await viewer.press("Escape", "0");
+  await viewer.panel("stats");
+  const before = await viewer.linkIs("nothing is selected", ({ panel, name }) => panel === "stats" && name === null);
+  await page.evaluate((link) => (location.hash = encodeURIComponent(JSON.stringify(link))), short);
+  const { from, to, range, name } = await viewer.linkIs("the panel stays open", ({ panel }) => panel === "stats");
+  assert.deepEqual({ from, to, range, name }, short);
+  await viewer.choose("selection");
+  await viewer.rowsAre("its range is counted", (rows) =>
+    rows.some((row) => row.Name === "Collide" && row.Calls === "1"),
+  );
+  await viewer.focus();
+  await viewer.press("d");
+  await viewer.linkIs("the URL follows the view", (link) => link.from > from && link.to - link.from === to - from);
+  await page.goBack();
+  await viewer.linkIs("Back leads to the view before", (link) => link.from === before.from && link.to === before.to);
+}
+
 /// A dropped file is shown next to the first one, and can be moved.
 async function dropIsOpened(viewer, file) {
   const name = path.basename(file);
@@ -236,6 +298,8 @@ await test(async (viewer, { more }, browser) => {
   await viewer.focus();
   await viewer.press("Escape", "0");
   await backLeadsBack(viewer);
+  await backRestoresTheView(viewer);
+  await shortLinkIsFollowed(viewer);
   await wrongFileIsRefused(viewer);
   await dropIsOpened(viewer, more.other);
   await traceIsClosed(viewer, more.other);
