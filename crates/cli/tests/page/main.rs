@@ -319,6 +319,13 @@ fn a_selected_range_has_memory() {
 }
 
 #[test]
+fn sites_that_grow_are_marked() {
+    // Of its sites, many allocate much only once.
+    let file = traceloom_testkit::fixture("memlyze/memlyze-0.1.0/killed.mlyze");
+    run("answers.mjs", &[file], json!({"check": "growth"}));
+}
+
+#[test]
 fn notes_stay_with_the_trace() {
     answers("game.prof", "notes");
 }

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
+import { growthIsSorted } from "./panels/content.mjs";
 import { shows, test, until, Viewer } from "./viewer.mjs";
 
 /// Selects the first span of a name; returns the panel that explains it.
@@ -104,6 +105,15 @@ async function memory(viewer) {
   const [row] = viewer.query(`select sum(size_bytes) bytes from allocations
     where ts_ns >= ${range[0]} and ts_ns < ${range[1]}`);
   shows(facts.allocated.split(" in ")[0], row.bytes, "bytes allocated");
+}
+
+/// Sites that take more in each quarter are marked, although others take more bytes.
+async function growth(viewer) {
+  const { sites } = viewer.cli("memory", "--json", "--limit", "1000", ...viewer.asked.files);
+  await viewer.panel("memory");
+  const rows = await growthIsSorted(viewer, sites);
+  const marked = rows.filter(({ grows }) => grows !== "");
+  assert.ok(marked.length > 0 && marked.length < rows.length, `${marked.length} of ${rows.length} sites grow`);
 }
 
 /// Actions, panels, threads and names by typing.
@@ -304,6 +314,7 @@ async function example(viewer) {
   assert.equal(Number.parseInt(status, 10), expected.length, status);
   const [first] = await viewer.rowsAre("the rows are there", (rows) => rows.length > 0);
   assert.ok(!Object.values(first).includes("NULL"), "rows without a value are not the first");
+  await numbersAreReadable(viewer);
   // The page shows integers with separators, and every NULL.
   const plain = (row) => Object.values(row).map((value) => `${value}`.replaceAll(",", ""));
   assert.deepEqual(Object.keys(first), Object.keys(expected[0]));
@@ -313,6 +324,32 @@ async function example(viewer) {
   await viewer.panel("sql");
   assert.deepEqual((await viewer.rowsAre("the rows are still there", (rows) => rows.length > 0))[0], first);
   assert.equal(asked.length, 1, asked.join("\n"));
+  const numbers = "select 1234567 as dur_ns, 7654321 as span_id, 98765 as bytes, 9876 as calls";
+  await ask(viewer, numbers);
+  assert.deepEqual(await viewer.rows(), [{ dur_ns: "1,234,567", span_id: "7654321", bytes: "98,765", calls: "9876" }]);
+  await numbersAreReadable(viewer);
+}
+
+/// Large integers have separators unless they are ids; the tip of a time in nanoseconds has a suitable unit.
+async function numbersAreReadable(viewer) {
+  const [titles, ...rows] = await viewer.page
+    .locator("#panel table")
+    .evaluate((table) =>
+      [...table.querySelectorAll("thead tr, tr[data-at]")].map((row) =>
+        [...row.cells].map((cell) => [cell.textContent, cell.title]),
+      ),
+    );
+  assert.ok(rows.length > 0, "there are rows");
+  for (const [at, [text, tip]] of rows.flatMap((row) => [...row.entries()])) {
+    if (!/^-?[\d,]+$/.test(text)) continue;
+    const [column] = titles[at];
+    const value = Number(text.replaceAll(",", ""));
+    const isGrouped = Math.abs(value) >= 10_000 && !/(^|_)id$/.test(column);
+    assert.equal(text, isGrouped ? value.toLocaleString("en-US") : `${value}`, column);
+    if (!column.endsWith("_ns")) continue;
+    assert.match(tip, / (ns|µs|ms|s|min|h|d)$/, `the tip of ${column}`);
+    shows(tip, value, `the tip of ${column}`);
+  }
 }
 
 /// Results become tracks and charts, which a link restores.
@@ -400,7 +437,20 @@ async function notes(viewer) {
 }
 
 await test((viewer, { more }, browser) =>
-  ({ overview, notes, changes, aligned, example, queried, strength, span, flows, caller, logs, memory, commands })[
-    more.check
-  ](viewer, browser),
+  ({
+    overview,
+    notes,
+    changes,
+    aligned,
+    example,
+    queried,
+    strength,
+    span,
+    flows,
+    caller,
+    logs,
+    memory,
+    growth,
+    commands,
+  })[more.check](viewer, browser),
 );

@@ -162,11 +162,29 @@ export class Viewer {
     await this.focus();
   }
 
+  /// Clicks a button that saves a text file; returns its name and its contents.
+  async saves(button) {
+    const saved = this.page.waitForEvent("download");
+    await button.click();
+    const file = await saved;
+    return { name: file.suggestedFilename(), text: fs.readFileSync(await file.path(), "utf8") };
+  }
+
+  /// Saves a picture of the panel; returns its texts.
+  async svg(name) {
+    const saved = await this.saves(this.page.locator("#panel").getByRole("button", { name: "SVG", exact: true }));
+    assert.equal(saved.name, name);
+    assert.ok(saved.text.startsWith("<svg "), saved.text.slice(0, 100));
+    return this.page.evaluate((text) => {
+      const { documentElement: root } = new DOMParser().parseFromString(text, "image/svg+xml");
+      return root.tagName === "svg" ? [...root.querySelectorAll("text, title")].map((part) => part.textContent) : null;
+    }, saved.text);
+  }
+
   /// Saves a table of the panel and reads it: one object per row, by column.
   async csv(within = this.page.locator("#panel")) {
-    const saved = this.page.waitForEvent("download");
-    await within.getByRole("button", { name: "CSV" }).first().click();
-    const [titles, ...rows] = parseCsv(fs.readFileSync(await (await saved).path(), "utf8"));
+    const { text } = await this.saves(within.getByRole("button", { name: "CSV" }).first());
+    const [titles, ...rows] = parseCsv(text);
     return rows.map((row) => Object.fromEntries(row.map((cell, at) => [titles[at], cell])));
   }
 

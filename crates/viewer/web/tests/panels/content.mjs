@@ -216,10 +216,39 @@ export async function memory(viewer) {
     sites(expected.sites.map((site) => [site.bytes, site.count])),
     "most bytes",
   );
+  await growthIsSorted(viewer, expected.sites);
+  const texts = await viewer.svg("memory.svg");
+  const peak = texts?.find((text) => text.startsWith("peak ")) ?? assert.fail(`no peak in the picture: ${texts}`);
+  shows(peak.replace("peak ", ""), expected.peak.bytes, "peak in the picture");
   await viewer.choose("leaks");
   await page.locator("#panel tbody tr[data-at]").first().click();
   const [innermost] = leaks.sort((one, other) => other.live_bytes - one.live_bytes)[0].stack;
   await page.locator("#panel .aside .stack li").first().filter({ hasText: innermost.function }).waitFor();
+}
+
+/// Sites by the slope of their quarters, of which those that grow in each quarter are marked; returns the rows.
+export async function growthIsSorted(viewer, sites) {
+  await viewer.choose("growth");
+  const saved = await viewer.csv();
+  const quarters = (row) => [1, 2, 3, 4].map((quarter) => Number(row[`quarter_${quarter}`]));
+  const sorted = (rows) => rows.map((row) => JSON.stringify(row)).sort();
+  // Of very many sites, the page lists those with the most bytes.
+  const largest = sites.slice(0, saved.length).map((site) => site.quarters_bytes);
+  assert.deepEqual(sorted(saved.map(quarters)), sorted(largest), "quarters");
+  // The slope of the line through four points, times ten.
+  const slopes = saved.map(quarters).map(([first, second, third, fourth]) => 3 * (fourth - first) + third - second);
+  assert.deepEqual(
+    slopes,
+    [...slopes].sort((one, other) => other - one),
+    "the steepest comes first",
+  );
+  const grows = (parts) => parts.every((bytes, at) => bytes > 0 && bytes >= (parts[at - 1] ?? 0));
+  for (const row of saved) assert.equal(row.grows, grows(quarters(row)) ? "in each quarter" : "", row.site);
+  for (const [at, row] of (await viewer.rows()).entries())
+    assert.deepEqual([row.site, row.grows], [saved[at].site, saved[at].grows], `row ${at}`);
+  const byBytes = [...saved].sort((one, other) => Number(other.bytes) - Number(one.bytes));
+  assert.notDeepEqual(saved, byBytes, "the order by bytes is another one");
+  return saved;
 }
 
 /// A query, its rows, their links, and an invalid query.

@@ -256,7 +256,13 @@ export async function flame(viewer) {
   await page.locator("#panel .flame").focus();
   await viewer.press("Home", "ArrowDown");
   const name = await page.locator("#panel .card strong").textContent();
-  await viewer.press("Enter");
+  const titles = await viewer.svg("flame.svg");
+  assert.ok(
+    titles?.some((title) => title.startsWith(`${name}: `)),
+    `${name} is in the picture: ${titles}`,
+  );
+  await page.locator("#panel .flame").focus();
+  await viewer.press("Home", "ArrowDown", "Enter");
   await page.locator('#panel .crumbs [aria-current="true"]').filter({ hasText: name }).waitFor();
   await viewer.press("Escape");
   await page.locator('#panel .crumbs [aria-current="true"]').filter({ hasText: "Everything" }).waitFor();
