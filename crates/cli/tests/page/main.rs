@@ -348,28 +348,45 @@ fn commands_are_found_by_typing() {
 }
 
 /// axe-core on every panel, in both themes.
-fn accessible(name: &str) {
-    run("access.mjs", &[sample(&format!("access-{name}"), name)], json!({}));
+fn accessible(names: &[&str]) {
+    let folder = sample(&format!("access-{}", names.join("-")), "");
+    let files: Vec<PathBuf> = names.iter().map(|name| folder.join(name)).collect();
+    run("access.mjs", &files, json!({}));
 }
 
 #[test]
 fn everybody_can_use_the_timeline() {
-    accessible("game.prof");
+    accessible(&["game.prof"]);
 }
 
 #[test]
 fn everybody_can_use_the_log() {
-    accessible("service.clog");
+    accessible(&["service.clog"]);
 }
 
 #[test]
 fn everybody_can_use_the_memory() {
-    accessible("shop.mlyze");
+    accessible(&["shop.mlyze"]);
 }
 
 #[test]
 fn everybody_can_use_the_source() {
-    accessible("nytprof.out");
+    accessible(&["nytprof.out"]);
+}
+
+#[test]
+fn everybody_can_use_sums_without_times() {
+    accessible(&["pynytprof.out"]);
+}
+
+#[test]
+fn everybody_can_use_flows_and_ranges() {
+    accessible(&["game.wtf-trace"]);
+}
+
+#[test]
+fn everybody_can_use_several_traces() {
+    accessible(&["game.prof", "game.wtf-trace"]);
 }
 
 /// The pictures of the README; `TRACELOOM_BLESS` updates them.

@@ -23,6 +23,9 @@ await main(async (browser, asked) => {
   for (const colorScheme of ["light", "dark"]) {
     const viewer = await Viewer.open(browser, asked.url, asked, { colorScheme });
     await viewer.page.evaluate(fs.readFileSync(axe, "utf8"));
+    // Only one of several traces can be moved; there is a button for each visible heading.
+    const moves = await viewer.page.getByRole("button", { name: /^± 0: move this trace/ }).count();
+    assert.equal(moves > 0, asked.files.length > 1, `${moves} buttons move traces`);
     for (const id of await viewer.tabs()) {
       await viewer.panel(id);
       const rows = viewer.page.locator("#panel tbody tr[data-at], #panel [data-line]");
