@@ -43,6 +43,21 @@ async fn slices_and_conversions_are_those_of_the_library() {
 }
 
 #[tokio::test]
+async fn a_slice_has_only_the_threads_that_it_was_asked_for() {
+    let bench = Bench::new().await;
+    let path = bench.sample("easyprofiler");
+    let trace = Trace::open(&path).expect("opens");
+    let threads = vec!["Loader".to_owned()];
+    let arguments = json!({ "trace": text(&path), "output": "loader.prof", "threads": threads });
+    bench.ask("slice", arguments).await;
+    let (mut all, mut expected) = (Vec::new(), Vec::new());
+    trace.slice(&Slice::default(), &mut all).expect("a slice");
+    trace.slice(&Slice { threads, ..Slice::default() }, &mut expected).expect("a slice");
+    assert!(expected.len() < all.len());
+    assert!(fs::read(bench.folder.path().join("loader.prof")).expect("it was written") == expected);
+}
+
+#[tokio::test]
 async fn a_report_is_that_of_the_program() {
     let bench = Bench::new().await;
     let path = bench.sample("easyprofiler");

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value as Json, json};
 use traceloom::{Trace, sql::Writer};
-use traceloom_testkit::recorded::{LogEntry, wtf_log};
+use traceloom_testkit::recorded::{LogEntry, RecordedThread, wtf_log, wtf_threads};
 
 use crate::support::{Bench, text};
 
@@ -70,6 +70,111 @@ async fn a_span_has_what_is_around_and_inside_it() {
     assert!(children.iter().any(|child| child["id"] == deepest["id"]));
     let unknown = bench.refusal("span", json!({ "trace": text(&path), "id": -5 })).await;
     assert!(unknown.contains("no span has the id -5; find spans with `spans`"), "{unknown}");
+}
+
+#[tokio::test]
+async fn spans_are_found_by_thread_and_time() {
+    let bench = Bench::new().await;
+    let path = bench.sample("easyprofiler");
+    let trace = Trace::open(&path).expect("opens");
+    let times = rows(&trace, "select ts_ns from spans order by ts_ns");
+    let [from, to] = [times.len() / 4, times.len() / 2].map(|at| times[at]["ts_ns"].as_i64().expect("a time"));
+    let (by_time, by_duration) = ("s.ts_ns, s.id", "s.dur_ns is null desc, s.dur_ns desc, s.ts_ns, s.id");
+    for (arguments, condition, order) in [
+        (json!({ "thread": "Loader" }), "t.name = 'Loader'".to_owned(), by_duration),
+        (json!({ "from_ns": from }), format!("s.ts_ns >= {from}"), by_duration),
+        (json!({ "to_ns": to, "by_time": true }), format!("s.ts_ns < {to}"), by_time),
+        (
+            json!({ "thread": "Main", "from_ns": from, "to_ns": to, "by_time": true }),
+            format!("t.name = 'Main' and s.ts_ns >= {from} and s.ts_ns < {to}"),
+            by_time,
+        ),
+    ] {
+        let query = format!(
+            "select s.id, t.name as thread from spans s join threads t on s.thread_id = t.id where {condition} \
+             order by {order}"
+        );
+        let expected = rows(&trace, &query);
+        assert!(expected.len() > 10 && expected.len() < times.len(), "{arguments}: {}", expected.len());
+        let mut arguments = arguments;
+        (arguments["trace"], arguments["limit"]) = (json!(text(&path)), json!(50));
+        let found = bench.ask("spans", arguments.clone()).await;
+        let list = found["from_trace"]["spans"].as_array().expect("a list").iter();
+        let shown: Vec<Json> = list.map(|span| json!({ "id": span["id"], "thread": span["thread"] })).collect();
+        assert_eq!(shown, expected[..expected.len().min(50)], "{arguments}");
+        let total = &found["truncated"][0]["total"];
+        assert!(*total == expected.len() || expected.len() <= 50, "{arguments}: {total}");
+    }
+    let unknown = bench.ask("spans", json!({ "trace": text(&path), "thread": "Load" })).await;
+    assert_eq!(unknown["from_trace"]["spans"], json!([]), "a name of a thread is whole");
+}
+
+#[tokio::test]
+async fn a_span_has_all_its_arguments() {
+    let bench = Bench::new().await;
+    let path = bench.sample("wtf");
+    let trace = Trace::open(&path).expect("opens");
+    // Rows of other tables have the same ids, and an array has a row per element.
+    let first = "select owner_id, key from args where owner_table = 'spans' limit 1";
+    let array = "select owner_id, key from args where owner_table = 'spans' and idx > 0 limit 1";
+    for query in [first, array] {
+        let owner = rows(&trace, query)[0]["owner_id"].clone();
+        let query = format!(
+            "select key, idx, type, int_value, uint_value, float_value, text_value from args where owner_table = 'spans' \
+             and owner_id = {owner} order by id"
+        );
+        let expected = rows(&trace, &query);
+        assert!(expected.len() > 1, "{expected:?}");
+        let found = bench.ask("span", json!({ "trace": text(&path), "id": owner })).await;
+        assert_eq!(found["from_trace"]["arguments"], Json::from(expected));
+        let cut = bench.ask("span", json!({ "trace": text(&path), "id": owner, "limit": 1 })).await;
+        assert_eq!(cut["from_trace"]["arguments"].as_array().map(Vec::len), Some(1));
+    }
+}
+
+#[tokio::test]
+async fn a_span_has_the_log_lines_and_events_inside_it() {
+    let entry = |time_us: i64, message: &str| LogEntry {
+        time_us,
+        level: "INFO".to_owned(),
+        file: "main.rs".to_owned(),
+        line: 7,
+        message: message.to_owned(),
+    };
+    let named = |name: &str| name.to_owned();
+    let main = RecordedThread {
+        name: named("main"),
+        spans: vec![(named("outer"), 1000..5000), (named("inner"), 2000..3000), (named("later"), 6000..7000)],
+        marks: vec![(named("too early"), 900), (named("mark"), 1500), (named("deep"), 2500), (named("late"), 5100)],
+        entries: vec![entry(999, "before"), entry(1001, "first"), entry(2600, "deep"), entry(5001, "behind")],
+    };
+    let other = RecordedThread {
+        name: named("loader"),
+        spans: vec![(named("load"), 500..8000)],
+        marks: vec![(named("elsewhere"), 1600)],
+        entries: vec![entry(2700, "elsewhere")],
+    };
+    let bench = Bench::new().await;
+    let path = bench.folder.path().join("spans.wtf-trace");
+    std::fs::write(&path, wtf_threads(&[main, other]).expect("a trace")).expect("there is room");
+    let trace = Trace::open(&path).expect("opens");
+    for (name, messages, expected_events) in [
+        ("outer", vec!["first", "deep"], vec!["mark"]),
+        ("inner", vec!["deep"], vec!["deep"]),
+        ("later", vec![], vec![]),
+        ("load", vec!["elsewhere"], vec!["elsewhere"]),
+    ] {
+        let id = rows(&trace, &format!("select id from spans where name = '{name}'")).remove(0)["id"].clone();
+        let found = bench.ask("span", json!({ "trace": text(&path), "id": id })).await["from_trace"].clone();
+        let all = |list: &str, field: &str| -> Vec<Json> {
+            found[list].as_array().expect("a list").iter().map(|row| row[field].clone()).collect()
+        };
+        assert_eq!(all("logs", "message"), messages, "{name}");
+        assert_eq!(all("events", "name"), expected_events, "{name}");
+        let events =
+            rows(&trace, &format!("select id, ts_ns, name, category from events where span_id = {id} order by id"));
+        assert_eq!(found["events"], Json::from(events), "{name}");
+    }
 }
 
 #[tokio::test]
