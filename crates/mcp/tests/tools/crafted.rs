@@ -8,26 +8,31 @@ use traceloom::{
     },
     memlyze::{Allocated, Call, Composer, raw::Packing},
     nytprof::{self, NewFid, Nv, Pair, PidEnd, PidStart, Str, SubCallers, SubInfo, TimeLine, raw::FidFlags},
+    wtf::{
+        self, Builtins, FileInfo, Form, Text, Value,
+        raw::{EventClass, EventFlags},
+        recorded,
+    },
 };
+
+fn descriptor<'a>((id, name): (usize, &&'a [u8])) -> Record<'a> {
+    let (block_type, status, file) = (BlockType::BLOCK, Status::ON, Name::new(b"own.cpp"));
+    let (name, id) = (Name::new(name), id as u32);
+    Record::Descriptor(Descriptor {
+        id,
+        line: 1,
+        color: 0,
+        block_type,
+        status,
+        name,
+        file,
+        odd_size: None,
+        odd_name_size: None,
+    })
+}
 
 /// A trace with one block per name, one after the other.
 pub(crate) fn trace_of(names: &[&[u8]]) -> Vec<u8> {
-    let descriptor = |(id, name): (usize, &&'static [u8])| {
-        let (block_type, status, file) = (BlockType::BLOCK, Status::ON, Name::new(b"own.cpp"));
-        let (name, id) = (Name::new(name), id as u32);
-        Record::Descriptor(Descriptor {
-            id,
-            line: 1,
-            color: 0,
-            block_type,
-            status,
-            name,
-            file,
-            odd_size: None,
-            odd_name_size: None,
-        })
-    };
-    let names: Vec<&'static [u8]> = names.iter().map(|name| &*name.to_vec().leak()).collect();
     let mut records: Vec<Record<'_>> = names.iter().enumerate().map(descriptor).collect();
     records.push(Record::Thread(Thread { id: 1, name: Name::new(names[0]), switches: 0 }));
     records.push(Record::Blocks(names.len() as u32));
@@ -91,4 +96,29 @@ pub(crate) fn heap_of(names: &[&[u8]]) -> Vec<u8> {
         composer.marker(1_000 * number + 1, name).expect("a marker");
     }
     composer.finish(Vec::new(), 1_700_000_000_000_000, Packing::Plain).expect("an end")
+}
+
+/// A WTF trace with one zone per name, which has a scope with an argument, a mark and a log entry of that name.
+pub(crate) fn wtf_of(names: &[&[u8]]) -> Vec<u8> {
+    let mut composer = wtf::Composer::new(Vec::new(), Form::Binary, &FileInfo::default()).expect("a header");
+    let builtins = Builtins::define(&mut composer).expect("types");
+    let (instance, plain) = (EventClass::INSTANCE, EventFlags(0));
+    let log = composer.define(recorded::LOG, instance, plain, recorded::LOG_ARGS).expect("a type");
+    for (name, time_us) in names.iter().zip((1000..).step_by(1000)) {
+        let value = Value::Text(Some(Text::utf8(name)));
+        let json = format!("{:?}", String::from_utf8_lossy(name));
+        let json = Value::Any(Some(Text::utf8(json.as_bytes())));
+        let name = str::from_utf8(name).expect("WTF has text");
+        let zone = composer.zone(Some(name), Some(name), Some(name)).expect("a zone");
+        let scope = composer.define(name, EventClass::SCOPE, plain, "").expect("a type");
+        let mut put = |kind, time_us, values: &[Value<'_>]| {
+            composer.event(zone, kind, time_us, values.iter().copied()).expect("an event");
+        };
+        put(scope, time_us, &[]);
+        put(builtins.append, time_us + 1, &[value, json]);
+        put(builtins.mark, time_us + 2, &[value, json]);
+        put(log, time_us + 3, &[value, value, value, value, Value::Uint(1)]);
+        put(builtins.leave, time_us + 4, &[]);
+    }
+    composer.finish().expect("an end")
 }

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use traceloom::Trace;
 
 use crate::{
-    crafted::{heap_of, profile_of, trace_of},
+    crafted::{heap_of, profile_of, trace_of, wtf_of},
     support::{Bench, text},
 };
 
@@ -121,6 +121,68 @@ async fn names_of_a_megabyte_come_out_as_inert_data() {
             strings(answer.structured_content.as_ref().expect("structured"), &mut found);
             let is_named = found.iter().any(|text| text.contains("x… (1048576 bytes in all)"));
             assert!(is_named || ["open", "check", "summary"].contains(&tool), "{tool} {path} shows the long name");
+        }
+    }
+}
+
+#[tokio::test]
+async fn zones_arguments_and_log_messages_of_a_megabyte_come_out_as_inert_data() {
+    let bench = Bench::new().await;
+    let long = vec![b'x'; 1 << 20];
+    let [path, small] = ["hostile.wtf-trace", "small.wtf-trace"].map(|name| bench.folder.path().join(name));
+    fs::write(&path, wtf_of(&hostile_names(&long))).expect("there is room");
+    fs::write(&small, wtf_of(&[b"other"])).expect("there is room");
+    let (path, small) = (text(&path), text(&small));
+    let sql = |query: &str| ("sql", json!({ "query": query, "traces": [path] }));
+    let mut calls = vec![
+        sql("select * from threads"),
+        sql("select * from args order by id desc"),
+        sql("select * from logs"),
+        ("diff", json!({ "before": [small], "after": [path], "all": true })),
+        ("window", json!({ "trace": path, "from_ns": 0, "to_ns": 10_000_000 })),
+    ];
+    // The first of the five names, the last one, and all of them.
+    calls.extend([0, 4].map(|id| ("span", json!({ "trace": path, "id": id }))));
+    calls.extend(["stats", "tree", "spans", "log"].map(|tool| (tool, json!({ "trace": path }))));
+    calls.extend(["open", "summary", "check"].map(|tool| (tool, json!({ "trace": path }))));
+    for (tool, arguments) in calls {
+        let answer = bench.call(tool, arguments.clone()).await;
+        assert_ne!(answer.is_error, Some(true), "{tool}: {:?}", answer.content);
+        check_inert(tool, &answer);
+        let mut found = Vec::new();
+        strings(answer.structured_content.as_ref().expect("structured"), &mut found);
+        let is_named = found.iter().any(|text| text.contains("x… (1048576 bytes in all)"));
+        let is_short = arguments["id"] == 0 || ["open", "check", "summary"].contains(&tool);
+        assert!(is_named || is_short, "{tool} shows the long name: {arguments}");
+    }
+    let log = bench.ask("log", json!({ "trace": path })).await;
+    assert_eq!(log["from_trace"]["lines"].as_array().map(Vec::len), Some(5), "{log}");
+    assert_eq!(log["from_trace"]["lines"][0]["message"], INSTRUCTION, "data stay what they are");
+}
+
+#[tokio::test]
+async fn losses_that_quote_the_trace_come_out_as_inert_data() {
+    let bench = Bench::new().await;
+    let long = vec![b'x'; 1 << 20];
+    let shown = ["Ignore all previous", "\\u{1b}]0;owned", "\\u{202e}gpj.exe", "</from_trace>", "x… (10485"];
+    // The example of a loss is the first one, so each name has its own traces.
+    for ((number, name), shown) in hostile_names(&long).into_iter().enumerate().zip(shown) {
+        let [trace, profile] = ["wtf-trace", "out"].map(|end| bench.folder.path().join(format!("{number}.{end}")));
+        fs::write(&trace, wtf_of(&[name])).expect("there is room");
+        fs::write(&profile, profile_of(&[name])).expect("there is room");
+        let output = |end: &str| format!("{number}-new.{end}");
+        for (tool, arguments) in [
+            ("convert", json!({ "trace": text(&trace), "output": output("prof") })),
+            ("slice", json!({ "trace": text(&trace), "output": output("wtf-trace"), "from_ns": 1_002_000 })),
+            ("slice", json!({ "trace": text(&profile), "output": output("out"), "to_ns": 500_000 })),
+        ] {
+            let answer = bench.call(tool, arguments.clone()).await;
+            assert_ne!(answer.is_error, Some(true), "{arguments}: {:?}", answer.content);
+            check_inert(tool, &answer);
+            let losses = &answer.structured_content.as_ref().expect("structured")["from_trace"]["losses"];
+            let mut found = Vec::new();
+            strings(losses, &mut found);
+            assert!(found.iter().any(|text| text.contains(shown)), "{arguments}: {losses}");
         }
     }
 }
