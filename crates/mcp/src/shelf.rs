@@ -15,6 +15,8 @@ use crate::access::Access;
 
 /// Max number of open traces; the least recently used one is closed first.
 const MAX_OPEN: usize = 32;
+/// Bytes of two files that are compared at once.
+const COMPARED_BYTES: usize = 256 << 10;
 
 /// The traces of a session.
 #[derive(Debug)]
@@ -41,6 +43,12 @@ pub(crate) fn handle(trace: &Trace) -> String {
     format!("trace-{:016x}", trace.id())
 }
 
+/// Whether a reference has the form of a handle; a file with such a name is opened as `./NAME`.
+fn is_handle(reference: &str) -> bool {
+    let digits = reference.strip_prefix("trace-").unwrap_or_default();
+    digits.len() == 16 && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
 impl Shelf {
     pub(crate) fn new(access: Access) -> Self {
         Self { access, open: Mutex::default() }
@@ -49,22 +57,28 @@ impl Shelf {
     /// The trace of a handle or path; without either, the only open one.
     pub(crate) fn find(&self, reference: Option<&str>) -> Result<Opened> {
         match reference {
-            Some(handle) if handle.starts_with("trace-") && !Path::new(handle).exists() => self.by_handle(handle),
+            Some(handle) if is_handle(handle) => self.by_handle(handle),
             Some(path) => self.by_path(Path::new(path)),
             None => self.only(),
         }
     }
 
     fn by_handle(&self, wanted: &str) -> Result<Opened> {
-        let found = self.get(|entry| handle(&entry.trace) == wanted);
-        let entry =
-            found.ok_or_else(|| Error::usage(format!("no open trace has the handle {wanted}; call `open` first")))?;
+        let found: Vec<Opened> = self.open().iter().filter(|entry| handle(&entry.trace) == wanted).cloned().collect();
+        let unknown = || Error::usage(format!("no open trace has the handle {wanted}; call `open` first"));
+        let (entry, others) = found.split_first().ok_or_else(unknown)?;
+        // The id of a trace does not cover all bytes, so a file can be made that has the handle of another.
+        if !others.iter().all(|other| has_same_bytes(&entry.trace, &other.trace).unwrap_or(false)) {
+            let message =
+                format!("the handle {wanted} belongs to several open files that differ; pass the path instead");
+            return Err(Error::usage(message));
+        }
         // The client may have removed the folder since then.
         self.access.readable(&entry.path)?;
         if stamp(&entry.path)? != entry.stamp {
             return Err(Error::usage("changed since it was opened; use `open` again").in_file(&entry.path));
         }
-        Ok(self.put(entry))
+        Ok(self.put(entry.clone()))
     }
 
     fn by_path(&self, path: &Path) -> Result<Opened> {
@@ -104,6 +118,21 @@ impl Shelf {
         open.push_front(entry.clone());
         entry
     }
+}
+
+/// Whether two traces have the same decompressed bytes.
+fn has_same_bytes(one: &Trace, other: &Trace) -> Result<bool> {
+    let (mut left, mut right) = (vec![0; COMPARED_BYTES], vec![0; COMPARED_BYTES]);
+    for offset in (0..).step_by(COMPARED_BYTES) {
+        let read = one.source().read_full(offset, &mut left)?;
+        if other.source().read_full(offset, &mut right)? != read || left[..read] != right[..read] {
+            return Ok(false);
+        }
+        if read < COMPARED_BYTES {
+            break;
+        }
+    }
+    Ok(true)
 }
 
 fn stamp(path: &Path) -> Result<(u64, Option<SystemTime>)> {

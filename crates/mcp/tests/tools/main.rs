@@ -3,6 +3,7 @@
 mod answers;
 mod crafted;
 mod files;
+mod handles;
 mod hostile;
 mod limits;
 mod roots;
