@@ -128,6 +128,22 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_that_is_only_named_is_never_written() {
+        let named = tempfile::tempdir().unwrap();
+        let allowed = tempfile::tempdir().unwrap();
+        fs::write(named.path().join("good"), "g").unwrap();
+        let only_named = Access::new(&[named.path().to_owned()], &[]).unwrap();
+        let both = Access::new(&[named.path().to_owned()], &[allowed.path().to_owned()]).unwrap();
+        for access in [&only_named, &both] {
+            assert!(access.readable(Path::new("good")).is_ok());
+            let refused = access.writable(&named.path().join("new.json")).unwrap_err();
+            assert!(refused.to_string().contains("not in a folder that this server may write to"), "{refused}");
+        }
+        assert!(only_named.writable(Path::new("new.json")).is_err());
+        assert!(both.writable(Path::new("new.json")).unwrap().starts_with(fs::canonicalize(allowed.path()).unwrap()));
+    }
+
+    #[test]
     fn roots_of_the_client_are_read_and_never_written() {
         let root = tempfile::tempdir().unwrap();
         fs::write(root.path().join("good"), "g").unwrap();
