@@ -219,7 +219,7 @@ fn memory_of(call: &Call<'_>) -> Result<Answer> {
 struct Lines {
     /// Handle or path of the trace; may be omitted if only one is open.
     trace: Option<String>,
-    /// Only source files whose name contains this.
+    /// Only the source file with this name, or else those whose names contain it.
     file: Option<String>,
     /// Only this list (default: all).
     list: Option<LineList>,
@@ -243,15 +243,26 @@ fn lines_of(call: &Call<'_>) -> Result<Answer> {
         let format = trace.format().name;
         Error::unsupported(format!("the trace ({format}) has no line timings; use `stats`")).in_file(trace.path())
     })?;
-    let is_wanted =
-        |id: &i64| arguments.file.as_ref().is_none_or(|name| profile.files[id].name.contains(name.as_str()));
-    let files: Vec<i64> = profile.files_by_time().into_iter().filter(is_wanted).collect();
+    let files = files_called(&profile, arguments.file.as_deref())?;
     let lists = match arguments.list {
         None => lines::Lists::All,
         Some(LineList::Packages) => lines::Lists::Packages,
         Some(LineList::Subs) => lines::Lists::Subs,
     };
     Ok(Answer::new(profile.to_json(lists, &files), arguments.limit))
+}
+
+/// The files with this name, or else those whose names contain it, as in the program.
+fn files_called(profile: &lines::Profile, name: Option<&str>) -> Result<Vec<i64>> {
+    let mut files = profile.files_by_time();
+    let Some(name) = name else { return Ok(files) };
+    let is_exact = |id: &i64| profile.files[id].name == name;
+    let has_exact = files.iter().any(is_exact);
+    files.retain(|id| if has_exact { is_exact(id) } else { profile.files[id].name.contains(name) });
+    if files.is_empty() {
+        return Err(Error::usage(format!("no file in the profile matches {name}")));
+    }
+    Ok(files)
 }
 
 /// What to compare.

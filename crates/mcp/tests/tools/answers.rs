@@ -84,6 +84,8 @@ async fn lines_equal_those_of_the_program() {
     assert_eq!(bench.ask("lines", json!({ "trace": text(&path), "limit": 1000 })).await["from_trace"], expected);
     let subs = bench.ask("lines", json!({ "trace": text(&path), "list": "subs", "limit": 1000 })).await;
     assert_eq!(subs["from_trace"], profile.to_json(lines::Lists::Subs, &[]));
+    let unknown = bench.refusal("lines", json!({ "trace": text(&path), "file": "nonsense" })).await;
+    assert!(unknown.contains("no file in the profile matches nonsense"), "{unknown}");
     let spans = bench.sample("easyprofiler");
     assert!(bench.refusal("lines", json!({ "trace": text(&spans) })).await.contains("no line timings"));
 }
@@ -107,7 +109,7 @@ async fn diff_equals_that_of_the_program() {
 }
 
 #[tokio::test]
-async fn open_gives_a_stable_handle_and_says_what_to_ask() {
+async fn open_gives_a_stable_handle_and_the_worst_findings_and_says_what_to_ask() {
     let bench = Bench::new().await;
     let tools = bench.client.list_all_tools().await.expect("tools");
     let tools: Vec<&'static str> = tools.into_iter().map(|tool| &*tool.name.into_owned().leak()).collect();
@@ -117,6 +119,17 @@ async fn open_gives_a_stable_handle_and_says_what_to_ask() {
         let handle = opened["handle"].as_str().expect("a handle").to_owned();
         assert_eq!(handle, format!("trace-{:016x}", Trace::open(&path).expect("opens").id()));
         assert_eq!(opened["format"], format);
+        let summary = bench.ask("summary", json!({ "trace": text(&path) })).await["from_trace"].clone();
+        let findings = summary["findings"].as_array().expect("a list").iter();
+        let short: Json = findings
+            .map(|one| json!({ "rule": one["rule"], "severity": one["severity"], "message": one["message"] }))
+            .collect();
+        for (field, expected) in
+            [("health", &summary["health"]), ("verdict", &summary["verdict"]), ("findings", &short)]
+        {
+            assert_eq!(&opened[field], expected, "{format}: {field}");
+        }
+        assert!(format != "easyprofiler" || opened["findings"][0]["message"].is_string(), "the sample has slow frames");
         let next = opened["ask_next"].as_array().expect("a list");
         assert!(next.len() > 1, "{format}: {next:?}");
         for one in next {
