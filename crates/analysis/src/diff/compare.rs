@@ -22,7 +22,7 @@ pub(super) fn compare(sets: &Sets, names: &Interner, options: &Options) -> Repor
     for row in &mut rows {
         row.verdict = verdict(row, options);
     }
-    rows.retain(|row| row.share >= options.least_share);
+    rows.retain(|row| row.share >= options.min_share);
     let impact = |row: &Row| row.after.map_or(0.0, |side| side.total) - row.before.map_or(0.0, |side| side.total);
     rows.sort_by(|one, other| {
         (one.kind, one.verdict)
@@ -142,7 +142,7 @@ fn verdict(row: &Row, options: &Options) -> Verdict {
         (None, Noise::WithinRun(margin)) => change.abs() > margin,
         (None, _) => true,
     };
-    let stands_out = stands_out && change.abs() >= options.least_change;
+    let stands_out = stands_out && change.abs() >= options.min_change;
     if stands_out && change > 0.0 {
         Verdict::Worse
     } else if stands_out && change < 0.0 {

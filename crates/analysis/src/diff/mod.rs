@@ -28,9 +28,9 @@ pub struct Options {
     /// The metric to compare.
     pub metric: Metric,
     /// Treat smaller changes as equal, such as 0.01 for 1 %.
-    pub least_change: f64,
+    pub min_change: f64,
     /// Omit names with a smaller share in both sets.
-    pub least_share: f64,
+    pub min_share: f64,
     /// Significance level for differences between sets of runs.
     pub alpha: f64,
     /// Memory limit for the samples of one run, in bytes.
@@ -43,8 +43,8 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             metric: Metric::Mean,
-            least_change: 0.01,
-            least_share: 0.0,
+            min_change: 0.01,
+            min_share: 0.0,
             alpha: 0.05,
             sample_bytes: 512 << 20,
             groups: 1 << 20,

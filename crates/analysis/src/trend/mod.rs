@@ -11,16 +11,16 @@ use crate::diff::student::{Moments, adjust};
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Ignore smaller changes, such as 0.05 for 5 %.
-    pub least_change: f64,
+    pub min_change: f64,
     /// Significance level.
     pub alpha: f64,
     /// Minimum number of runs on each side of a change.
-    pub least_runs: usize,
+    pub min_runs: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { least_change: 0.05, alpha: 0.01, least_runs: 3 }
+        Self { min_change: 0.05, alpha: 0.01, min_runs: 3 }
     }
 }
 
@@ -83,7 +83,7 @@ fn of_history(points: &[Vec<f64>], limited: &[Moments], options: &Options) -> Ve
         let (before, after) = (side(number), side(number + 1));
         let test = before.welch(after)?;
         let change = (after.mean - before.mean) / before.mean;
-        let is_large = change.is_finite() && change.abs() >= options.least_change;
+        let is_large = change.is_finite() && change.abs() >= options.min_change;
         let margin = test.margin / before.mean.abs();
         is_large.then_some(Change { at: cut.at, before: before.mean, after: after.mean, change, margin, p: cut.p })
     };
@@ -110,7 +110,7 @@ fn best_cut(points: &[Moments], options: &Options) -> Option<Cut> {
     let mut after: Vec<Moments> = points.iter().rev().scan(Moments::default(), running).collect();
     after.reverse();
     let before: Vec<Moments> = points.iter().scan(Moments::default(), running).collect();
-    let runs = options.least_runs.max(2) as f64;
+    let runs = options.min_runs.max(2) as f64;
     let sides = before.iter().zip(after.iter().skip(1)).enumerate();
     let sides = sides.filter(|(_, (before, after))| before.count >= runs && after.count >= runs);
     let chance = |(last, (before, after)): (usize, (&Moments, &Moments))| {
@@ -189,7 +189,7 @@ mod tests {
         let means: Vec<f64> = [100.0; 10].into_iter().chain([102.0; 10]).collect();
         let histories = [history(&means, 20, 0.005, 3)];
         assert_eq!(changes(&histories, &Options::default()), [[]]);
-        let strict = Options { least_change: 0.01, ..Options::default() };
+        let strict = Options { min_change: 0.01, ..Options::default() };
         assert_eq!(changes(&histories, &strict)[0].len(), 1);
     }
 

@@ -72,11 +72,11 @@ pub(crate) struct Comparison {
     #[arg(long, value_name = "PERCENT", value_parser = parse_part)]
     pub(crate) fail_over: Option<f64>,
     /// Treat smaller changes as equal.
-    #[arg(long, default_value = "1%", value_name = "PERCENT", value_parser = parse_part)]
-    pub(crate) least_change: f64,
+    #[arg(long, alias = "least-change", default_value = "1%", value_name = "PERCENT", value_parser = parse_part)]
+    pub(crate) min_change: f64,
     /// Leave out names with a smaller share on both sides.
-    #[arg(long, default_value = "0%", value_name = "PERCENT", value_parser = parse_part)]
-    pub(crate) least_share: f64,
+    #[arg(long, alias = "least-share", default_value = "0%", value_name = "PERCENT", value_parser = parse_part)]
+    pub(crate) min_share: f64,
     /// Also show unchanged names.
     #[arg(long)]
     pub(crate) all: bool,
@@ -93,8 +93,8 @@ impl Comparison {
     pub(crate) fn options(&self) -> diff::Options {
         diff::Options {
             metric: self.metric,
-            least_change: self.least_change,
-            least_share: self.least_share,
+            min_change: self.min_change,
+            min_share: self.min_share,
             ..diff::Options::default()
         }
     }
@@ -109,7 +109,7 @@ pub(crate) struct Advise {
     #[arg(long, default_value = "10%", value_name = "PERCENT", value_parser = parse_part)]
     pub(crate) hot: f64,
     /// A slow frame takes at least this many times the median.
-    #[arg(long, default_value_t = 1.3, value_name = "TIMES", value_parser = parse_times)]
+    #[arg(long, default_value_t = 1.3, value_name = "FACTOR", value_parser = parse_times)]
     pub(crate) spike: f64,
     /// Print the SQL query of each finding.
     #[arg(long)]

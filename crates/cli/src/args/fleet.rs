@@ -39,8 +39,8 @@ pub(crate) struct Trend {
     #[arg(long, value_enum, default_value_t, value_name = "METRIC")]
     pub(crate) metric: TrendMetric,
     /// Ignore smaller changes.
-    #[arg(long, default_value = "5%", value_name = "PERCENT", value_parser = parse_part)]
-    pub(crate) least_change: f64,
+    #[arg(long, alias = "least-change", default_value = "5%", value_name = "PERCENT", value_parser = parse_part)]
+    pub(crate) min_change: f64,
     /// Names to list.
     #[arg(long, default_value_t = 20, value_name = "N")]
     pub(crate) limit: usize,

@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let options = TrendOptions {
         name: arguments.name.clone(),
         metric: arguments.metric.into(),
-        changes: ChangeOptions { least_change: arguments.least_change, ..ChangeOptions::default() },
+        changes: ChangeOptions { min_change: arguments.min_change, ..ChangeOptions::default() },
     };
     let fleet = super::fleet(&arguments.store, arguments.cluster.as_deref())?;
     let trend = traceloom_fleet::trend(fleet.as_ref(), &options).map_err(|error| error.in_file(&arguments.store))?;
