@@ -27,7 +27,7 @@ use datafusion::{
 use datafusion_proto::{
     logical_plan::LogicalExtensionCodec, physical_plan::PhysicalExtensionCodec, protobuf::LogicalPlanNode,
 };
-use traceloom_query::{Engine, LogicalCodec, PhysicalCodec, object_stores, travelling_functions};
+use traceloom_query::{Engine, LogicalCodec, PhysicalCodec, object_stores, traveling_functions};
 
 /// Stack size of each thread, for recursion over plans and expressions.
 pub(crate) const STACK_BYTES: usize = 64 << 20;
@@ -64,14 +64,14 @@ pub(crate) fn scheduler_state(session: SessionConfig) -> Result<SessionState> {
         .with_default_features()
         .build();
     let mut builder = SessionStateBuilder::new_from_existing(state);
-    builder.scalar_functions().get_or_insert_default().extend(travelling_functions());
+    builder.scalar_functions().get_or_insert_default().extend(traveling_functions());
     Ok(builder.build())
 }
 
 /// The functions of an executor.
 pub(crate) fn registry() -> BallistaFunctionRegistry {
     let mut registry = BallistaFunctionRegistry::default();
-    let ours = travelling_functions().into_iter();
+    let ours = traveling_functions().into_iter();
     let ours: HashMap<String, Arc<ScalarUDF>> = ours.map(|function| (function.name().to_owned(), function)).collect();
     registry.scalar_functions.extend(ours);
     registry

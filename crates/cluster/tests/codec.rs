@@ -64,7 +64,7 @@ impl QueryPlanner for Travelling {
     }
 }
 
-fn travelling() -> Options {
+fn traveling() -> Options {
     let upgrade = |state: SessionState| {
         Ok(SessionStateBuilder::new_from_existing(state).with_query_planner(Arc::new(Travelling)).build())
     };
@@ -76,7 +76,7 @@ fn every_example_travels() {
     let made = tempfile::tempdir().expect("a folder");
     for (files, sql) in examples(made.path()) {
         let here = Session::open(&files, &Options::default()).expect("fixtures are traces");
-        let there = Session::open(&files, &travelling()).expect("fixtures are traces");
+        let there = Session::open(&files, &traveling()).expect("fixtures are traces");
         assert_eq!(answer(&there, &sql), answer(&here, &sql), "{sql}");
     }
 }
@@ -87,7 +87,7 @@ fn bounds_functions_and_places_on_the_axis_travel() {
     let offsets = vec![Offset { path: files[1].clone(), offset_ns: 1_000_000_007 }];
     let options = |options: Options| Options { offsets: offsets.clone(), ..options };
     let here = Session::open(&files, &options(Options::default())).expect("fixtures are traces");
-    let there = Session::open(&files, &options(travelling())).expect("fixtures are traces");
+    let there = Session::open(&files, &options(traveling())).expect("fixtures are traces");
     for sql in [
         "select trace_id, id, ts_ns, name from spans",
         "select count(*) from spans where ts_ns >= 1000000007 and thread_id in (0, 1, 2)",
@@ -105,7 +105,7 @@ fn a_trace_that_is_gone_is_named() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("gone.prof");
     std::fs::copy(fixture(SAMPLE), &path).expect("the folder is ours");
-    let session = Session::open(std::slice::from_ref(&path), &travelling()).expect("a copy is a trace");
+    let session = Session::open(std::slice::from_ref(&path), &traveling()).expect("a copy is a trace");
     std::fs::remove_file(&path).expect("it is there");
     let error = answer(&session, "select * from spans").expect_err("the file is gone");
     assert!(error.contains("gone.prof") && error.lines().count() == 1, "{error}");

@@ -8,7 +8,7 @@ use traceloom_model::{SpanCategory, Table};
 use crate::{LookId, Owner, Roster, ThreadIndex};
 
 /// A loss: the output cannot hold spans without an end.
-pub const NEVER_CLOSED: &str = "the fact that spans were never closed";
+pub const NEVER_CLOSED: &str = "the fact that spans have no end";
 /// A loss: the output has only calls.
 pub const FRAMES_AND_RANGES: &str = "frames and ranges of time";
 /// A loss: the output cannot represent such times.

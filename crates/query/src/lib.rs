@@ -43,7 +43,7 @@ mod stored;
 mod views;
 
 #[cfg(feature = "codec")]
-pub use crate::codec::{LogicalCodec, PhysicalCodec, TraceProblem, TraceProblems, travelling_functions};
+pub use crate::codec::{LogicalCodec, PhysicalCodec, TraceProblem, TraceProblems, traveling_functions};
 #[cfg(feature = "codec")]
 pub use crate::session::Engine;
 pub use crate::{

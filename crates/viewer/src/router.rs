@@ -37,11 +37,11 @@ pub struct Request<'r> {
 
 impl Request<'_> {
     pub(crate) fn query<T: DeserializeOwned>(&self) -> Answer<T> {
-        serde_urlencoded::from_str(self.query).map_err(|error| Refusal::bad(format!("this is not a query: {error}")))
+        serde_urlencoded::from_str(self.query).map_err(|error| Refusal::bad(format!("invalid query: {error}")))
     }
 
     pub(crate) fn body<T: DeserializeOwned>(&self) -> Answer<T> {
-        serde_json::from_slice(self.body).map_err(|error| Refusal::bad(format!("this is not a query: {error}")))
+        serde_json::from_slice(self.body).map_err(|error| Refusal::bad(format!("invalid query: {error}")))
     }
 }
 

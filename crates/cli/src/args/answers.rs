@@ -14,8 +14,8 @@ pub(crate) struct View {
     pub(crate) files: Vec<PathBuf>,
     /// Open the traces of a store from files below this folder; may be repeated.
     ///
-    /// A store may name any file. Traceloom opens only those below these folders, and only if their content has not
-    /// changed.
+    /// A store can refer to files anywhere on this machine. Traceloom opens only those below these folders, and only if
+    /// their content has not changed.
     #[arg(long, value_name = "DIR", conflicts_with = "live")]
     pub(crate) sources: Vec<PathBuf>,
     /// Show a trace while it is being written: its file, or the address of the program that serves it (HOST:PORT or the
@@ -148,7 +148,7 @@ pub(crate) enum FlameFormat {
 /// What the width of a frame measures.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub(crate) enum FlameWeight {
-    /// Nanoseconds from start to end.
+    /// Total time.
     #[default]
     Time,
     /// Self time as stored in the trace.

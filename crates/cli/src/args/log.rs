@@ -15,7 +15,7 @@ pub(crate) struct Log {
     /// number, such as `LEVEL_9`.
     #[arg(long, value_delimiter = ',', value_name = "LEVEL,…")]
     pub(crate) level: Vec<String>,
-    /// Only entries from this time on: a date and time, or `90s` after the start of the log.
+    /// Only entries at or after this time: a date and time, or an offset such as `90s` from the start of the log.
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
     /// Only entries before this time.

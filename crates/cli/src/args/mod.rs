@@ -199,7 +199,7 @@ Examples:
   traceloom stats --json capture.prof | jq '.spans[0]'")]
     Stats(figures::Stats),
 
-    /// Compare two traces, or two sets of runs: slower, faster, new and removed names.
+    /// Compare two traces, or two sets of runs: slower, faster, new and gone names.
     ///
     /// Spans are matched by name, across formats. With at least two runs on each side, differences are tested against
     /// run-to-run noise; with one run on each side, the noise is unknown.
@@ -309,8 +309,8 @@ Examples:
 
     /// Show how long a name takes per day and build in a fleet store, and when it changed.
     ///
-    /// Without a name, lists the names with a lasting change. Percentiles cover all calls, within 0.8 %. ± is the noise
-    /// between traces; smaller changes do not count.
+    /// Without a name, lists the names with a lasting change. Percentiles are over all calls, accurate to 0.8 %. ± is
+    /// the noise between traces; smaller changes do not count.
     #[command(after_help = "\
 Examples:
   traceloom trend fleet/                                        what changed, and when
@@ -318,7 +318,7 @@ Examples:
   traceloom trend fleet/ Render --json | jq '.names[0].changes'")]
     Trend(fleet::Trend),
 
-    /// Compare two builds in a fleet store: slower, faster, new and removed names.
+    /// Compare two builds in a fleet store: slower, faster, new and gone names.
     ///
     /// Each trace is a run; differences are tested against the noise between traces, as in `diff`.
     #[command(after_help = "\
@@ -353,7 +353,7 @@ Examples:
   traceloom top capture.prof")]
     Top(live::Top),
 
-    /// Write a sample trace of each format, list commands to try, and open all of them in the browser.
+    /// Write a sample trace of each format, open the samples in the browser, and list commands to try.
     ///
     /// Also runs a game loop and a service that record themselves, and keeps their traces in the same folder.
     #[command(after_help = "\

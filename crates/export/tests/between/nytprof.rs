@@ -222,7 +222,7 @@ fn perl_folds_the_same_stacks() {
 
 /// Whether spans could not be written unchanged.
 fn is_odd(to: &Converted) -> bool {
-    ["the fact that spans were never closed", "ends of spans that extend beyond their parents", "empty names"]
+    ["the fact that spans have no end", "ends of spans that extend beyond their parents", "empty names"]
         .into_iter()
         .any(|what| loses(&to.loss, what))
 }

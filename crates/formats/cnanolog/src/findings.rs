@@ -9,7 +9,7 @@ traceloom_core::rules! { "cnanolog":
     MAGIC "magic" Error
         "the file does not start with the magic number: {found}, not 0x4e414e4f";
     DOCUMENT_MAGIC "document-magic" Warning
-        "the magic is spelled NANO before little-endian numbers, as in the document; CNanoLog's decompressor refuses it";
+        "the magic is spelled NANO before little-endian numbers, as in the specification; CNanoLog's decompressor refuses it";
     ENDIANNESS "endianness" Error
         "the endianness marker is {found}, not 0x01020304; the file is read as {order}";
     BIG_ENDIAN "big-endian" Note
@@ -71,7 +71,7 @@ traceloom_core::rules! { "cnanolog":
     TYPES_UNUSABLE "types-unusable" Warning
         "the type table of site {id} cannot be right: {stored}; its arguments are shown as raw bytes";
     DUPLICATE_ID "duplicate-id" Warning
-        "{count} sites repeat an id; the last one counts";
+        "sites that repeat an id: {count}; the last one is used";
     SPARSE_IDS "sparse-ids" Warning
         "ids are not the positions of the sites; CNanoLog's decompressor looks sites up by position";
     UNKNOWN_ID "unknown-id" Error Missing
@@ -84,8 +84,8 @@ traceloom_core::rules! { "cnanolog":
         "zeros instead of an entry: this part of the file was never written";
     ENTRY_CUT "entry-cut" Warning Missing
         "the entries end inside an entry header: {needed} bytes needed, {left} left";
-    RESYNCHRONISED "resynchronised" Warning Missing
-        "{bytes} bytes make no sense; entries continue after them";
+    RESYNCED "resynced" Warning Missing
+        "{bytes} unreadable bytes are skipped; entries continue after them";
     ARGUMENTS "arguments" Warning
         "the {bytes} bytes of arguments do not fit the types of site {id}; they are shown as raw bytes";
     SIGN_LOST "sign-lost" Warning

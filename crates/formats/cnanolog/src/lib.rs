@@ -56,7 +56,7 @@ pub static FORMAT: Format = Format::new("cnanolog", "CNanoLog")
     .extensions(&["clog"])
     .variants(&[
         Variant::new("1.0.7", "the library's latest layout: flags, 50 argument types, packed arguments"),
-        Variant::new("document", "the document's layout: 16 argument types, raw arguments"),
+        Variant::new("document", "the layout of the specification: 16 argument types, raw arguments"),
     ])
     .clock(ClockKind::Wall)
     .access(Access::TrailerFirst)

@@ -168,7 +168,7 @@ fn broken() -> Vec<(&'static str, BTreeSet<&'static str>)> {
         ("entry-length", codes(changed(entry(0) + 12, &[40, 0]))),
         ("zeros", codes(never_written)),
         ("entry-cut", codes([unclosed.clone(), vec![0; 5]].concat())),
-        ("resynchronised", codes(changed(entry(1) + 12, &[0xff, 0xff]))),
+        ("resynced", codes(changed(entry(1) + 12, &[0xff, 0xff]))),
         ("arguments", codes(changed(entry(1) + 14, &[0xff]))),
         ("sign-lost", codes(raw_file(&[ArgType::INT64], &[&big_i64]))),
         ("count-mismatch", codes(changed(header_offset::ENTRY_COUNT, &[9]))),

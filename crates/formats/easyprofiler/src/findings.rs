@@ -6,15 +6,15 @@ traceloom_core::rules! { "easyprofiler":
     BIG_ENDIAN "big-endian" Error
         "the file is big-endian; easy_profiler reads it only on a machine of that byte order";
     DOCUMENT_SIGNATURE "document-signature" Error
-        "the signature is spelled 45 61 73 79 before little-endian numbers, as in the document";
+        "the signature is spelled 45 61 73 79 before little-endian numbers, as in the specification";
     DOCUMENT_PID "document-pid" Error
-        "the header of version {version} has a 4-byte process id, as in the document; real files have none";
+        "the header of version {version} has a 4-byte process id, as in the specification; real files have none";
     DOCUMENT_THREAD_ID "document-thread-id" Error
-        "thread ids are 8 bytes wide in version {version}, as in the document; real files have 4";
+        "thread ids are 8 bytes wide in version {version}, as in the specification; real files have 4";
     DOCUMENT_SWITCH "document-switch" Warning
-        "context switches are stored as target, begin, end, as in the document; easy_profiler misreads them";
+        "context switches are stored as target, begin, end, as in the specification; easy_profiler misreads them";
     DOCUMENT_SIZE "document-size" Error
-        "record sizes count their own 2-byte prefix, as in the document";
+        "record sizes count their own 2-byte prefix, as in the specification";
     SIZE_DISAGREES "size-disagrees" Error
         "record sizes do not match their contents; strings are read up to their NUL";
     HEADER_CUT "header-cut" Error Missing
@@ -50,7 +50,7 @@ traceloom_core::rules! { "easyprofiler":
     BLOCK_SHORT "block-short" Warning Missing
         "a block has {size} bytes but needs at least 20; it is skipped";
     RESYNCED "resynced" Error Missing
-        "{bytes} bytes make no sense as a {what} and are skipped; reading continues at byte {next}";
+        "{bytes} bytes cannot be read as a {what} and are skipped; reading continues at byte {next}";
     NO_NUMBER "no-name" Warning
         "a block has no name field, not even a NUL";
     DESCRIPTOR_MISSING "descriptor-missing" Error Missing
@@ -88,19 +88,19 @@ traceloom_core::rules! { "easyprofiler":
     THREADS_MARK "threads-mark" Error Missing
         "the mark after the threads is {found}, not 0x45617379";
     DOCUMENT_MARK_EARLY_VERSION "document-mark-version" Warning
-        "a mark ends the threads of version {version}, as in the document; real files before 2.1.0 have none";
+        "a mark ends the threads of version {version}, as in the specification; real files before 2.1.0 have none";
     DOCUMENT_MARK_U64 "document-mark-u64" Warning
-        "the mark after the threads is 8 bytes wide, as in the document; easy_profiler sees 4 surplus bytes";
+        "the mark after the threads is 8 bytes wide, as in the specification; easy_profiler sees 4 surplus bytes";
     DOCUMENT_MARK_U64_BOOKMARKS "document-mark-u64-bookmarks" Error
-        "the mark before the bookmarks is 8 bytes wide, as in the document; easy_profiler reads its end as a bookmark";
+        "the mark before the bookmarks is 8 bytes wide, as in the specification; easy_profiler reads its end as a bookmark";
     DOCUMENT_SECOND_MARK "document-second-mark" Warning
-        "a second mark follows without bookmarks, as in the document";
+        "a second mark follows without bookmarks, as in the specification";
     BOOKMARK_SHORT "bookmark-short" Error Missing
         "a bookmark has {size} bytes but needs at least 13; it is skipped";
     BOOKMARK_NUL "bookmark-nul" Error
         "a bookmark's text has no closing NUL";
     DOCUMENT_MARK_TYPO "document-mark-typo" Error
-        "the mark after the bookmarks is 0x45617329, as the document misspells it";
+        "the mark after the bookmarks is 0x45617329, as the specification misspells it";
     BOOKMARKS_MARK "bookmarks-mark" Error Missing
         "the mark after the bookmarks is {found}, not 0x45617379";
     TRAILING "trailing" Note

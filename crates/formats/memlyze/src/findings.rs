@@ -6,7 +6,7 @@ traceloom_core::rules! { "memlyze":
     BAD_MAGIC "bad-magic" Error
         "the file starts with {found}, not with MTRC; the rest looks like a trace and is read";
     BIG_ENDIAN "big-endian" Error
-        "the header is big-endian; the document requires little-endian";
+        "the header is big-endian; the specification requires little-endian";
     HEADER_CUT "header-cut" Error Missing
         "the file ends inside the header, after {found} of 256 bytes; the rest counts as zero, and no events follow";
     UNSUPPORTED_VERSION "unsupported-version" Error Missing
@@ -28,9 +28,9 @@ traceloom_core::rules! { "memlyze":
     METADATA_ID "metadata-id" Warning
         "{id} in {section} is not a decimal number; the entry is skipped";
     METADATA_DUPLICATE "metadata-duplicate" Warning
-        "{what} occurs twice in the metadata; the last one counts";
+        "{what} occurs twice in the metadata; the last one is used";
     METADATA_KEY "metadata-key" Note
-        "the metadata has the key {key}, which the document does not define";
+        "the metadata has the key {key}, which the specification does not define";
     FRAME_FIELD "frame-field" Warning
         "frame {frame} of stack {stack} has no usable {field}";
     FRAME_MISSING "frame-missing" Error Missing

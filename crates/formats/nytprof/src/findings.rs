@@ -14,7 +14,7 @@ traceloom_core::rules! { "nytprof":
     OPTION_MALFORMED "option-malformed" Warning
         "the option {key} has no value; it is ignored";
     ATTRIBUTE_REPEATED "attribute-repeated" Note
-        "the attribute {key} occurs again, with the value {value}; the last one counts";
+        "the attribute {key} occurs again, with the value {value}; the last value is used";
     TEXT_NUL "text-nul" Warning
         "a NUL in the text line; Devel::NYTProf fills such a line with junk";
     TEXT_LONG "text-long" Warning
@@ -30,7 +30,7 @@ traceloom_core::rules! { "nytprof":
     TICKS_CHANGE "ticks-change" Warning
         "ticks_per_sec changes from {from} to {to}; times before and after it are not comparable";
     NV_SIZE "nv-size" Error
-        "numbers have {size} bytes; a perl whose numbers have 8 refuses the file";
+        "numbers are {size} bytes wide; a perl with 8-byte numbers refuses the file";
     NV_SIZE_MISSING "nv-size-missing" Warning
         "the attribute nv_size is missing before the first number; {found} bytes fit";
     NV_SIZE_WRONG "nv-size-wrong" Error
@@ -68,7 +68,7 @@ traceloom_core::rules! { "nytprof":
     PID_UNFINISHED "pid-unfinished" Warning
         "processes without an end: {count}, the first is {pid}; the run was cut short";
     FID_REDEFINED "fid-redefined" Warning
-        "file {fid} is defined again, as {name}; the last one counts";
+        "file {fid} is defined again, as {name}; the last definition is used";
     FID_UNDEFINED "fid-undefined" Error Missing
         "a {record} record is in file {fid}, which is not defined; Devel::NYTProf dies";
     FID_ZERO "fid-zero" Warning
@@ -92,7 +92,7 @@ traceloom_core::rules! { "nytprof":
     TIMES_EXCEED "times-exceed" Warning
         "the statements add up to {percent} % of the profiled time; the clock may have wrapped";
     SUB_REPEATED "sub-repeated" Warning
-        "sub {name} is described again; the one with the lower file number counts";
+        "sub {name} is described again; the description with the lower file number is used";
     SUB_HOMELESS "sub-homeless" Note
         "subs that are called but not described: {count}; Devel::NYTProf puts them into file 1";
     SUB_NEGATIVE "sub-negative" Note

@@ -197,7 +197,7 @@ fn shown(record: &Record<'_>) -> Option<String> {
             hex(calls.called.bytes),
             hex(calls.caller.bytes)
         ),
-        Record::Residue(bytes) => panic!("{} bytes that no record explains", bytes.len()),
+        Record::Residue(bytes) => panic!("{} unrecognized bytes", bytes.len()),
         other => panic!("a record that is new here: {other:?}"),
     })
 }

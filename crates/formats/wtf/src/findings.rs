@@ -100,7 +100,7 @@ traceloom_core::rules! { "wtf":
     JSON_PARTIAL "json-partial" Error
         "the file is a sequence of JSON documents; the Web Tracing Framework writes such files and cannot open them";
     JSON_KEYS "json-keys" Note
-        "the version keys are spelled with underscores, as in the document; the WTF reader ignores them";
+        "the version keys are spelled with underscores, as in the specification; the WTF reader ignores them";
     JSON_SHAPE "json-shape" Error Missing
         "{what}";
     JSON_BASE64 "json-base64" Error Missing

@@ -72,7 +72,7 @@ pub(super) fn aggregate(name: &str) -> Option<Arc<AggregateUDF>> {
 }
 
 /// Functions that an engine must know by name, because it encodes the keys of its own operators without our codec.
-pub fn travelling_functions() -> Vec<Arc<ScalarUDF>> {
+pub fn traveling_functions() -> Vec<Arc<ScalarUDF>> {
     /// Limit per batch; the session that wrote the query has its own limit.
     const MAX_BYTES: usize = 256 << 20;
     let measured = ScalarUDF::from(Measured::new(MAX_BYTES));

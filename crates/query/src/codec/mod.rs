@@ -29,7 +29,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 pub(crate) use self::tasks::TasksExec;
 pub use self::{
-    functions::travelling_functions,
+    functions::traveling_functions,
     problems::{TraceProblem, TraceProblems},
 };
 

@@ -138,7 +138,7 @@ impl Plan {
         if types.len() > self.dialect.slots() {
             let (id, args, slots) = (site.id, types.len(), self.dialect.slots());
             return Err(Error::unsupported(format!(
-                "site {id} has {args} arguments, but the document's layout holds {slots}; choose 1.0.7"
+                "site {id} has {args} arguments, but the layout of the specification holds {slots}; choose 1.0.7"
             )));
         }
         let is_document = self.dialect == Dialect::Document;

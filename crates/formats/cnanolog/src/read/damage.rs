@@ -126,7 +126,7 @@ impl Reader {
         if found.is_some() {
             self.state = State::Entries;
             self.resume_at = None;
-            self.report(&RESYNCHRONISED, |odd| odd.with("bytes", lost))?;
+            self.report(&RESYNCED, |odd| odd.with("bytes", lost))?;
         } else if left > piece as u64 && piece > 0 {
             self.state = State::Lost(lost);
         } else {

@@ -26,7 +26,7 @@ pub(super) fn cleaned<'a>(record: Record<'a>, in_threads: bool, loss: &mut Loss)
             return None;
         }
         Record::Residue(bytes) => {
-            loss.lose("runs of bytes that no record explains", || shown(bytes));
+            loss.lose("runs of unrecognized bytes", || shown(bytes));
             return None;
         }
         Record::Descriptor(descriptor) => {

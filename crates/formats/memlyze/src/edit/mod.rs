@@ -98,7 +98,7 @@ fn edited(findings: Findings, mut loss: Loss) -> Edited {
     for finding in findings.kept() {
         let rule = finding.rule;
         if rule == &METADATA_KEY {
-            loss.lose("metadata that the document does not define", || finding.message());
+            loss.lose("metadata that the specification does not define", || finding.message());
         } else if [&METADATA_DUPLICATE, &METADATA_ID, &METADATA_INVALID, &METADATA_SHAPE].contains(&rule) {
             loss.lose("metadata that has no place in the tables", || finding.message());
         } else if rule == &BLOCK_DAMAGED {

@@ -66,7 +66,7 @@ impl Head {
         } else {
             plain.resize(self.plain_len, 0);
             if decompress(packed, plain)? != self.plain_len {
-                return Err("it unpacks to fewer bytes than it says");
+                return Err("it unpacks to fewer bytes than its head declares");
             }
         }
         let times = head.get(16..).unwrap_or_default();

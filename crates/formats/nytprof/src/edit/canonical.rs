@@ -36,7 +36,7 @@ impl<W: Write> Clean<W> {
             Record::StartDeflate(_) | Record::EndDeflate if self.compression.is_some() => return Ok(()),
             Record::Residue(bytes) => {
                 if !is_closing_text(bytes) {
-                    self.loss.lose("bytes that no record explains", || brief(bytes));
+                    self.loss.lose("unrecognized bytes", || brief(bytes));
                 }
                 return Ok(());
             }

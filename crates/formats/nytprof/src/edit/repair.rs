@@ -284,7 +284,7 @@ impl<W: Write> Mend<W> {
             Record::EndDeflate => return false,
             Record::Residue(bytes) => {
                 if !is_closing_text(bytes) {
-                    self.loss.lose("bytes that no record explains", || brief(bytes));
+                    self.loss.lose("unrecognized bytes", || brief(bytes));
                 }
                 return false;
             }

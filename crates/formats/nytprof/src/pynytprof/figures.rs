@@ -98,7 +98,7 @@ impl Figures {
                 self.loss.lose("the order of visits", || format!("line {} of file {}", visit.line, visit.fid));
             }
             Record::Payload(bytes) | Record::Residue(bytes) => {
-                self.loss.lose("bytes that no record explains", || format!("{} bytes", bytes.len()));
+                self.loss.lose("unrecognized bytes", || format!("{} bytes", bytes.len()));
             }
             _ => {}
         }

@@ -4,7 +4,7 @@
 
 traceloom_core::rules! { "pynytprof":
     ANCESTOR "ancestor" Error
-        "the file has the binary header that came before the document's text lines";
+        "the file has the binary header that came before the specification's text lines";
     VERSION "version" Error
         "the first line is {text}, not NYTProf 5 0";
     COMMENT_MISSING "comment-missing" Note
@@ -16,23 +16,23 @@ traceloom_core::rules! { "pynytprof":
     OPTION_MISSING "option-missing" Error
         "the option {key} is missing";
     TICKS_PER_SEC "ticks-per-sec" Error
-        "ticks_per_sec is {value}; the document fixes 10000000, which is assumed";
+        "ticks_per_sec is {value}; the specification requires 10000000, which is assumed";
     NV_SIZE "nv-size" Warning
         "nv_size is {value}, but the numbers have 8 bytes";
     BLANK_LINE "blank-line" Error
         "an empty line precedes the binary part";
     ZLIB "zlib" Note
-        "the binary part is compressed, which the document announces for later";
+        "the binary part is compressed, which the specification announces for later";
     ZLIB_DAMAGED "zlib-damaged" Error Missing
         "the compressed part is {reason}; {bytes} bytes of it are read";
     PROCESS_MISSING "process-missing" Error Missing
         "the process record is missing";
     PROCESS_LENGTH "process-length" Error
-        "the process record has a length, 21 bytes in total; the document has 17";
+        "the process record has a length, 21 bytes in total; the specification has 17";
     PROCESS_INTEGERS "process-integers" Error
-        "the numbers of the process record have a variable length; the document has 4 bytes each";
+        "the numbers of the process record have a variable length; the specification has 4 bytes each";
     PROCESS_FIELDS "process-fields" Error
-        "the time of the process record is {field}; the document has it last, in seconds";
+        "the time of the process record is {field}; the specification has it last, in seconds";
     PROCESS_TIME "process-time" Warning
         "the process started at {time}, which is not a likely time of day";
     TOKENS "tokens" Error
@@ -40,13 +40,13 @@ traceloom_core::rules! { "pynytprof":
     FRAMING "framing" Error
         "chunk {tag} is stored without its {missing}";
     CHUNK_ORDER "chunk-order" Error
-        "chunk {tag} comes after chunk {before}; the document's order is P S D C E";
+        "chunk {tag} comes after chunk {before}; the specification's order is P S D C E";
     CHUNK_REPEATED "chunk-repeated" Error
-        "there is another chunk {tag}";
+        "chunk {tag} occurs again";
     CHUNK_MISSING "chunk-missing" Error Missing
         "chunk {tag} is missing";
     CHUNK_FOREIGN "chunk-foreign" Error
-        "there is a chunk {tag}, which the document says is never written";
+        "there is a chunk {tag}, which the specification says is never written";
     CHUNK_UNKNOWN "chunk-unknown" Error Missing
         "no chunk starts with {tag}; the rest cannot be read";
     CHUNK_FORM "chunk-form" Error
@@ -56,7 +56,7 @@ traceloom_core::rules! { "pynytprof":
     TRUNCATED "truncated" Error Missing
         "the file ends inside {what}: {needed} bytes needed, {left} left; repair drops the partial data and ends the file properly";
     FLAGS "flags" Warning
-        "sub {sid} has the flags {flags}; the document says 0 for now";
+        "sub {sid} has the flags {flags}; the specification says 0 for now";
     NAME "name" Error Missing
         "the name of sub {sid} is not UTF-8 or holds control characters";
     SUB_REPEATED "sub-repeated" Warning
