@@ -15,12 +15,16 @@ use crate::{Folder, stdout, traceloom};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_traceloom");
 
-/// Runs the program on a terminal of 120 columns, and types a line at each prompt; returns everything on the screen,
-/// without colors.
+/// Runs the program on a wide terminal, and types a line at each prompt; returns everything on the screen.
 fn on_terminal(folder: &Folder, arguments: &[&str], lines: &[&str]) -> String {
+    on_terminal_of(120, folder, arguments, lines)
+}
+
+/// The same, on a terminal of so many columns; the text is without colors.
+fn on_terminal_of(columns: u16, folder: &Folder, arguments: &[&str], lines: &[&str]) -> String {
     let quoted = |word: &&str| format!("'{}'", word.replace('\'', r"'\''"));
     let words: Vec<String> = arguments.iter().map(quoted).collect();
-    let command = format!("stty cols 120; {PROGRAM} {}", words.join(" "));
+    let command = format!("stty cols {columns}; {PROGRAM} {}", words.join(" "));
     let mut script = Command::new("script");
     script.args(["-qec", &command, "/dev/null"]).env("TERM", "xterm").env("XDG_STATE_HOME", folder.path("state"));
     let mut child = Running(script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("util-linux is there"));
@@ -70,16 +74,48 @@ fn lists_have_twenty_rows() {
 }
 
 #[test]
+fn narrow_terminals_show_fewer_columns() {
+    let folder = demo();
+    for name in ["game.prof", "game.wtf-trace", "nytprof.out", "pynytprof.out"] {
+        let file = folder.path(&format!("demo/{name}"));
+        let has =
+            |screen: &str, column: &str| screen.lines().any(|line| line.split_whitespace().any(|head| head == column));
+        let wide = on_terminal(&folder, &["stats", &file], &[]);
+        let narrow = on_terminal_of(60, &folder, &["stats", &file], &[]);
+        assert!(has(&wide, "mean"), "{wide}");
+        assert!(has(&wide, "p95") || name == "pynytprof.out", "{wide}");
+        assert!(has(&narrow, "calls") && has(&narrow, "self") && !has(&narrow, "p95"), "{narrow}");
+        let too_long: Vec<_> = narrow.lines().filter(|line| line.chars().count() > 60).collect();
+        assert!(too_long.is_empty(), "{name}: {too_long:#?}");
+        assert_eq!(narrow.lines().count(), wide.lines().count(), "{name}: {narrow}");
+    }
+}
+
+#[test]
 fn long_work_shows_its_progress() {
     let folder = demo();
-    let (large, out) = (folder.path("large.prof"), folder.path("out.json"));
+    let (large, out, again) = (folder.path("large.prof"), folder.path("out.json"), folder.path("again.prof"));
+    let verbs: &[&[&str]] = &[
+        &["convert", "--to", "chrome", &large, &out],
+        &["merge", &large, &large, &again],
+        &["repair", &large, &again],
+        &["stats", &large],
+        #[cfg(feature = "sql")]
+        &["query", &large, "select name, sum(dur_ns) from spans group by name"],
+    ];
+    let mut silent = verbs.to_vec();
     // How much work is long depends on the machine.
-    let shown = [40, 160, 640].into_iter().any(|threads| {
+    for threads in [40, 160, 640] {
+        if silent.is_empty() {
+            break;
+        }
         write_threads(large.as_ref(), threads, 10_000);
-        let screen = on_terminal(&folder, &["convert", "--to", "chrome", &large, &out], &[]);
-        screen.contains("large.prof") && screen.contains("iB/s")
-    });
-    assert!(shown, "no progress was shown, however large the trace");
+        silent.retain(|arguments| {
+            let screen = on_terminal(&folder, arguments, &[]);
+            !(screen.contains("large.prof") && screen.contains("iB/s"))
+        });
+    }
+    assert!(silent.is_empty(), "no progress was shown, however large the trace: {silent:?}");
     let quiet = on_terminal(&folder, &["convert", "--quiet", "--to", "chrome", &large, &out], &[]);
     assert_eq!(quiet, "");
     let short = on_terminal(&folder, &["stats", &folder.path("demo/game.prof")], &[]);

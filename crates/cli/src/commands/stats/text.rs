@@ -40,7 +40,7 @@ fn spans(out: &mut dyn Write, report: &Report, limit: usize) -> Result<()> {
     let more = Extra::of(rows);
     let mut table = more.heads(TextTable::new().text("name"));
     table = table.numbers(&["calls", "total", "self", "share", "min", "mean", "p50", "p95", "p99", "max"]);
-    table = table.drop_first(&["p50", "p95", "min", "p99", "max", "total"]);
+    table = table.drop_first(&["p50", "p95", "min", "p99", "max", "total", "mean"]);
     for row in rows.iter().take(limit) {
         let mut cells = vec![row.name.clone()];
         more.cells(row, &mut cells);
@@ -121,6 +121,7 @@ fn calls(out: &mut dyn Write, report: &Report, limit: usize) -> Result<()> {
         return Ok(());
     }
     let mut table = TextTable::new().text("name").numbers(&["calls", "total", "self", "share", "mean"]);
+    table = table.drop_first(&["mean", "total"]);
     for row in report.calls.iter().take(limit) {
         table.row(vec![
             row.name.clone(),
