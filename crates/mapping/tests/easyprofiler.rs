@@ -37,8 +37,13 @@ const FILLED: [Table; 12] = [
 ];
 
 /// Files whose blocks overlap: the format allows it, and easy_profiler nests them as far as possible. One has a block
-/// of zeros.
-const OVERLAPPING: [&str; 3] = ["ez-zeroed-block.prof", "syn_clamp_to_begin.prof", "v210_overlapping_shapes.prof"];
+/// of zeros, and one a block of 14 hours.
+const OVERLAPPING: [&str; 4] = [
+    "ez-zeroed-block.prof",
+    "f5f7357c22e312c1-v010_basic.prof",
+    "syn_clamp_to_begin.prof",
+    "v210_overlapping_shapes.prof",
+];
 
 /// The fixtures, and those in the folder named by `TRACELOOM_CORPUS`.
 fn files(ending: &str) -> Vec<PathBuf> {

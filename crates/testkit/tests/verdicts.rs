@@ -1,10 +1,10 @@
 //! A check, a strict read, a repair and a merge never contradict each other about whether a file is valid.
 
-use std::sync::Mutex;
+use std::{fs, path::Path, sync::Mutex};
 
 use traceloom_core::{Edited, Options, Result, Severity, Source};
 use traceloom_open::by_id;
-use traceloom_testkit::{Noise, SUBJECTS, Subject, cases, default_roots, each_case};
+use traceloom_testkit::{EasyProfiler, Noise, SUBJECTS, Subject, cases, default_roots, each_case, fixture};
 
 #[test]
 fn check_and_strict_agree_on_every_fixture_and_on_damaged_copies() {
@@ -37,14 +37,25 @@ fn merged_files_are_fine_or_say_so() {
         let sources: Vec<_> = cases.iter().map(|case| (&case.name, Source::bytes(case.bytes().unwrap()))).collect();
         for pair in sources.windows(2) {
             let [(one, first), (other, second)] = pair else { continue };
-            let merge = |out: &mut Vec<u8>| {
-                by_id(subject.format().id)?.merge(&[first.clone(), second.clone()], out, &Options::default())
-            };
-            if let Ok((_, Some(lie))) = outcome(*subject, merge) {
+            if let Ok(Some(lie)) = broken_merge(*subject, [first, second]) {
                 panic!("{one} and {other}: {lie}");
             }
         }
     }
+    // The merge of these was once said to be fine, and was not.
+    let names = ["f5f7357c22e312c1-v010_basic.prof", "syn_clamp_to_begin.prof"];
+    let pair = names.map(|name| fs::read(fixture(Path::new("easyprofiler").join(name))).unwrap());
+    let [first, second] = pair.each_ref().map(|bytes| Source::bytes(bytes.as_slice()));
+    for pair in [[&first, &second], [&second, &first]] {
+        assert_eq!(broken_merge(&EasyProfiler, pair).unwrap(), None, "{names:?}");
+    }
+}
+
+/// What is wrong with the merge of two files, unless they cannot be merged.
+fn broken_merge(subject: &dyn Subject, pair: [&Source; 2]) -> Result<Option<String>> {
+    let merge =
+        |out: &mut Vec<u8>| by_id(subject.format().id)?.merge(&pair.map(Source::clone), out, &Options::default());
+    outcome(subject, merge).map(|(_, lie)| lie)
 }
 
 /// What is wrong with the repair of a file; files that are not of the format are not repaired.
