@@ -1,12 +1,15 @@
 //! Traces with very many threads or series take memory in proportion to the file. Alone in its process, whose memory is counted.
 
+mod support;
+
 use std::{fs, path::Path};
 
 use peak_alloc::PeakAlloc;
+use support::{ASKED, ask};
 use traceloom_core::{Limits, Source};
 use traceloom_mapping::Options;
 use traceloom_testkit::made::{write_threads, write_values};
-use traceloom_viewer::{Request, Router};
+use traceloom_viewer::Router;
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
@@ -15,28 +18,6 @@ static MEMORY: PeakAlloc = PeakAlloc;
 const MAX_FACTOR: usize = 6;
 /// Both are the same multiple of a power of two, so that tables that double are equally full.
 const SIZES: [u32; 2] = [50_000, 200_000];
-
-/// The first answer of every panel.
-static ASKED: &[(&str, &str)] = &[
-    ("state", ""),
-    ("names", ""),
-    ("picture", WINDOW),
-    ("extras", WINDOW),
-    ("minimap", "px=1000"),
-    ("overview", ""),
-    ("stats", ""),
-    ("stats", "by=thread"),
-    ("totals", "from=0&to=1000000"),
-    ("histogram", "name=0"),
-    ("frames", ""),
-    ("search", "q=a"),
-    ("flame", ""),
-    ("findings", ""),
-    ("advice", ""),
-    ("definitions", ""),
-    ("source", ""),
-];
-const WINDOW: &str = "from=0&to=1000000&px=1000&tracks=0,1,2&counters=0,1,2";
 
 /// Writes a trace of a size.
 type Write = fn(&Path, u32);
@@ -61,11 +42,9 @@ fn cost(write: Write, size: u32) -> (usize, usize) {
     let before = MEMORY.current_usage();
     let router = Router::new(Options::default(), |work| work());
     assert_eq!(router.open("name=crowd", || Source::open(&path, &Limits::default())).status, 200);
-    for (path, query) in ASKED {
-        let body = if *path == "flame" { b"{}".as_slice() } else { b"" };
-        let method = if body.is_empty() { "GET" } else { "POST" };
-        let answer = router.answer(&Request { method, path, query, body });
-        assert_eq!(answer.status, 200, "{path}: {}", String::from_utf8_lossy(&answer.body));
+    for asked in ASKED {
+        let answer = ask(&router, asked);
+        assert_eq!(answer.status, 200, "{asked}: {}", String::from_utf8_lossy(&answer.body));
     }
     (bytes, MEMORY.peak_usage() - before)
 }

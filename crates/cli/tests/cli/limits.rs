@@ -1,7 +1,13 @@
-//! Limits on names and threads: everything beyond them is counted together, and the output says how much.
+//! Limits on names and threads: everything beyond them is counted together, and the output says how much. Other lists are
+//! only as long as the file, and have none.
+
+use std::fs;
 
 use serde_json::Value as Json;
-use traceloom_testkit::made::{write_bare_threads, write_names};
+use traceloom_testkit::{
+    made::{write_bare_threads, write_names},
+    planted::{evals, is_complete},
+};
 
 use crate::{Folder, stderr, stdout, traceloom};
 
@@ -106,4 +112,42 @@ fn flame_graphs_show_further_threads_as_one() {
     }
     // Without threads, nothing is left out.
     assert_eq!(folded(&[], &file), format!("Job {}\n", 1_000 * (THREADS + BEYOND)));
+}
+
+/// A list of files, one for each string eval, once had a limit.
+#[test]
+fn a_profile_with_very_many_string_evals_is_read_by_every_verb() {
+    let count = if is_complete() { 1_000_000 } else { 200_000 };
+    let folder = Folder::new();
+    let (file, other) = (folder.path("evals.nytprof"), folder.path("other.nytprof"));
+    fs::write(&file, evals(count)).expect("room for it");
+    let said = |code: i32, arguments: &[&str]| {
+        let output = traceloom(arguments);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
+        assert!(!said.contains("limit"), "{arguments:?}: {said}");
+        stdout(&output)
+    };
+    let all = count.to_string();
+    assert!(said(0, &["info", &file]).lines().any(|line| line.starts_with("  string evals ") && line.ends_with(&all)));
+    assert!(!said(0, &["check", &file]).contains("limit"));
+    assert_eq!(said(0, &["dump", &file]).matches("(eval ").count(), count);
+    assert_eq!(said(0, &["stats", &file]), "no spans, values or events\n");
+    let identical = format!("(eval 2)[/a.pl:1] and {} identical", count - 1);
+    assert!(said(0, &["lines", &file]).contains(&identical));
+    // The profile has no calls.
+    for verb in ["tree", "flame"] {
+        assert_eq!(said(1, &[verb, &file]), "");
+    }
+    assert!(said(0, &["summary", &file]).contains(&format!("{count} line times")));
+    said(0, &["advise", &file]);
+    let bytes = |file: &str| fs::metadata(file).expect("it was written").len();
+    for verb in ["repair", "slice", "convert"] {
+        said(0, &[verb, &file, &other]);
+        assert!(bytes(&other) >= bytes(&file), "{verb}");
+    }
+    said(0, &["convert", "--to", "pynytprof", &file, &other]);
+    #[cfg(feature = "sql")]
+    assert!(said(0, &["query", &file, "select count(*) from line_times"]).contains(&all));
+    said(0, &["report", &file, "-o", &folder.path("report.html")]);
 }

@@ -21,11 +21,11 @@ mod work;
 pub use self::{
     dice::Dice,
     fleet::{FLEET_TEMPLATE, write_fleet, write_run},
-    growth::{Verb, assert_linear, assert_program_is_linear},
+    growth::{Verb, assert_linear, assert_program_is_linear, is_complete},
     made::Made,
     scene::{Block, LogRow, Scene, SpanRow},
     score::{Blame, FamilyScore, Score},
-    shapes::{SHAPES, Shape},
+    shapes::{SHAPES, Shape, evals},
 };
 use traceloom_core::Result;
 use traceloom_mapping::Trace;

@@ -4,6 +4,7 @@ use traceloom_core::{Result, Source};
 use traceloom_mapping::{Options, Trace};
 
 use super::{Block, LogRow, Scene};
+use crate::made::{LOG_SECOND, log_of};
 
 /// A trace that grows in one dimension.
 pub struct Shape {
@@ -44,11 +45,15 @@ pub static SHAPES: &[Shape] = &[
     Shape { name: "depth.pynytprof", format: "pynytprof", make: Make::Rows(depth) },
     Shape { name: "series.prof", format: "easyprofiler", make: Make::Rows(series) },
     Shape { name: "sites.clog", format: "cnanolog", make: Make::Rows(sites) },
+    Shape { name: WIDE, format: "cnanolog", make: Make::Bytes(wide) },
     Shape { name: "stacks.mlyze", format: "memlyze", make: Make::Rows(stacks) },
     Shape { name: "depth.mlyze", format: "memlyze", make: Make::Rows(deep_stack) },
     Shape { name: "evals.nytprof", format: "nytprof", make: Make::Bytes(evals) },
     Shape { name: "parts.wtf-trace", format: "wtf", make: Make::Bytes(parts) },
 ];
+
+/// A log whose text grows with the square of its file, up to a limit.
+pub(super) const WIDE: &str = "wide.clog";
 
 /// Nanoseconds between consecutive rows.
 const STEP: i64 = 1_000;
@@ -98,6 +103,13 @@ fn sites(size: usize) -> Scene {
     Scene { logs: (0..size).map(line).collect(), ..Scene::default() }
 }
 
+/// A log with one site, whose format repeats a wide field; both the entries and the format grow.
+fn wide(size: usize) -> Vec<u8> {
+    let format = "%1$60000d".repeat(1 + size / 400);
+    let entries: Vec<_> = (0..size / 50).map(|number| (number as u64, number as i32)).collect();
+    log_of(format.as_bytes(), LOG_SECOND, [0, 1_000], &entries)
+}
+
 fn frame(number: usize) -> (String, String, u32) {
     (format!("f{number}"), "shop.py".to_owned(), number as u32)
 }
@@ -120,7 +132,7 @@ fn stacks(size: usize) -> Scene {
 }
 
 /// A profile in which one line of Perl evaluates a new string each time.
-fn evals(size: usize) -> Vec<u8> {
+pub fn evals(size: usize) -> Vec<u8> {
     let mut bytes = b"NYTProf 5 0\n:basetime=1700000000\n:application=x.pl\n:perl_version=5.30\n:nv_size=8\n\
         :xs_version=6.12\n:PL_perldb=831\n:clock_id=1\n:ticks_per_sec=10000000\n"
         .to_vec();
