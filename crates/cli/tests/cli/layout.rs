@@ -63,6 +63,9 @@ fn check_table(lines: &[&str]) -> Result<(), String> {
     if title.starts_with(' ') || rows.is_empty() || lines[1..].iter().any(|line| !line.starts_with("  ")) {
         return Err(format!("the table {title:?} is broken"));
     }
+    if let Some(name) = [title, head].into_iter().find(|name| name.contains('_')) {
+        return Err(format!("names are spelled as in JSON: {name:?}"));
+    }
     let rows: Vec<Vec<char>> = rows.iter().map(|row| row.chars().collect()).collect();
     let is_blank = |row: &[char], at: usize| row.get(at).is_none_or(|cell| *cell == ' ');
     for (number, (start, end)) in columns(head).into_iter().enumerate() {
@@ -103,6 +106,8 @@ fn broken_layouts_are_noticed() {
         ("  Loader\n", "  Loader \n"),
         ("\n\nthreads\n", "\nthreads\n"),
         ("\n\nno problems", "\nno problems"),
+        ("\n\nthreads\n", "\n\nlive_threads\n"),
+        ("    id  name", "  t_id  name"),
     ] {
         assert!(check(&good.replace(from, to), &json).is_err(), "{from:?} became {to:?}");
     }

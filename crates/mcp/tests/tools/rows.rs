@@ -114,10 +114,11 @@ async fn a_span_has_all_its_arguments() {
     let bench = Bench::new().await;
     let path = bench.sample("wtf");
     let trace = Trace::open(&path).expect("opens");
-    // Rows of other tables have the same ids, and an array has a row per element.
-    let first = "select owner_id, key from args where owner_table = 'spans' limit 1";
-    let array = "select owner_id, key from args where owner_table = 'spans' and idx > 0 limit 1";
-    for query in [first, array] {
+    let first = "select owner_id from args where owner_table = 'spans' limit 1";
+    // An array has a row per element, and an event has the same id.
+    let shared = "select a.owner_id from args a join args b on a.owner_id = b.owner_id \
+                  where a.owner_table = 'spans' and a.idx > 0 and b.owner_table = 'events' limit 1";
+    for query in [first, shared] {
         let owner = rows(&trace, query)[0]["owner_id"].clone();
         let query = format!(
             "select key, idx, type, int_value, uint_value, float_value, text_value from args where owner_table = 'spans' \
