@@ -5,7 +5,11 @@ use std::{collections::HashSet, io::Write};
 use traceloom_core::{Edited, Limits, Loss, Options, Records, Result, Slice, Source};
 
 use super::{clean_header, edited, retimed, shortest};
-use crate::{Clock, Metadata, Reader, Record, create_with_metadata, metadata::IdSet, raw::Dialect};
+use crate::{
+    Clock, Metadata, Reader, Record, create_with_metadata,
+    metadata::IdSet,
+    raw::{Dialect, Packing},
+};
 
 /// Writes the events of a time range and of some threads, with the stacks and names that they use.
 ///
@@ -39,6 +43,8 @@ fn each_event(
 ) -> Result<Loss> {
     let mut loss = Loss::default();
     let dialect = reader.header().dialect;
+    // A block has its own start time, so the times of a damaged file may go back.
+    let is_in_order = reader.header().packing() == Packing::Plain;
     let mut owners = Owners { slice, dialect, limits, owned: HashSet::new() };
     // With a choice of threads, all allocations must be read, to know whose memory is freed.
     if let (Some(from_ns), []) = (slice.range.from_ns(), slice.threads.as_slice()) {
@@ -48,7 +54,7 @@ fn each_event(
         let Some(record) = shortest(&located.record) else { continue };
         let time_ns =
             record.time_us().and_then(|us| i64::try_from(us).ok()).map_or(i64::MAX, |us| us.saturating_mul(1000));
-        if !slice.range.is_before_end(time_ns) {
+        if !slice.range.is_before_end(time_ns) && is_in_order {
             break;
         }
         let is_owned = owners.owns(&record)?;
