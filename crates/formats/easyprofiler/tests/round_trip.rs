@@ -88,8 +88,13 @@ fn the_sample_is_sound() {
 #[test]
 fn big_endian_files_hold_the_same() {
     for (name, bytes) in accepted() {
+        let mut expected = codes(&bytes);
+        if expected.contains("easyprofiler.resynced") {
+            // Skipped bytes have no structure that could be turned.
+            continue;
+        }
         let turned = turn_around(&bytes);
-        let (mut expected, found) = (codes(&bytes), codes(&turned));
+        let found = codes(&turned);
         expected.insert("easyprofiler.big-endian");
         assert_eq!(found, expected, "{name}");
         // Elements of values carry their byte order.
