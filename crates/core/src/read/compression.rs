@@ -59,7 +59,7 @@ pub(crate) static DAMAGED: Rule = Rule {
     code: "bytes.compressed-damage",
     severity: Severity::Error,
     data: Data::Missing,
-    message: "the {compression} data is cut or damaged ({reason}); {bytes} decompressed bytes are read",
+    message: "the {compression} data is truncated or damaged ({reason}); {bytes} decompressed bytes are read",
 };
 
 /// A source with its compression removed.

@@ -9,7 +9,7 @@ traceloom_core::rules! { "cnanolog":
     MAGIC "magic" Error
         "the file does not start with the magic number: {found}, not 0x4e414e4f";
     DOCUMENT_MAGIC "document-magic" Warning
-        "the magic is spelled NANO before little-endian numbers, as in the specification; CNanoLog's decompressor refuses it";
+        "the magic bytes are NANO although the numbers are little-endian, as in the specification; CNanoLog's decompressor refuses the file";
     ENDIANNESS "endianness" Error
         "the endianness marker is {found}, not 0x01020304; the file is read as {order}";
     BIG_ENDIAN "big-endian" Note
@@ -31,11 +31,11 @@ traceloom_core::rules! { "cnanolog":
     FLAGS "flags" Warning
         "the header has unknown flags: {found}";
     START_NANOSECONDS "start-nanoseconds" Warning
-        "the start time has {found} nanoseconds, not 0 to 999999999";
+        "the start time has {found} nanoseconds; expected 0 to 999999999";
     FREQUENCY "frequency" Warning
         "entries have timestamps but the frequency is 0; ticks are read as nanoseconds";
     DICTIONARY_OFFSET "dictionary-offset" Error
-        "the dictionary should be at {offset}, but the file has {bytes} bytes";
+        "the header places the dictionary at {offset}, but the file has only {bytes} bytes";
     DICTIONARY_OFFSET_ZERO "dictionary-offset-zero" Warning
         "the header does not say where the dictionary is; it was found at {offset}";
     DICTIONARY_MAGIC "dictionary-magic" Error
@@ -45,35 +45,35 @@ traceloom_core::rules! { "cnanolog":
     NO_DICTIONARY "no-dictionary" Error Missing
         "the dictionary is missing: {reason}; {consequence}";
     DICTIONARY_SUPPLIED "dictionary-supplied" Note
-        "the {sites} sites of another file of the same run are used";
+        "using the {sites} sites from another file of the same run";
     DICTIONARY_FOREIGN "dictionary-foreign" Warning
-        "the {sites} sites of another run are used; sites are numbered by first use, so messages may be those of other calls";
+        "using the {sites} sites from another run; sites are numbered in order of first use, so an entry may show the message of a different call";
     DICTIONARY_UNUSED "dictionary-unused" Note
         "the file has its own dictionary; the supplied one is not used";
     DICTIONARY_MISFIT "dictionary-misfit" Error Missing
         "the supplied dictionary does not fit: of {entries} entries, {unknown} have unknown ids and {misfits} have arguments that do not match their sites; {sites} sites are not used";
     DICTIONARY_CUT "dictionary-cut" Error Missing
-        "the dictionary announces {expected} sites, but {found} can be read";
+        "the dictionary declares {expected} sites, but only {found} can be read";
     DICTIONARY_SIZE "dictionary-size" Warning
         "the dictionary claims {declared} bytes, but it has {found}";
     LEVELS_CUT "levels-cut" Error Missing
-        "the level section announces {expected} levels, but {found} can be read";
+        "the level section declares {expected} levels, but only {found} can be read";
     LEVELS_SIZE "levels-size" Warning
         "the level section claims {declared} bytes, but it has {found}";
     LEVEL_NAME "level-name" Error
         "the name of level {level} has {bytes} bytes; CNanoLog's decompressor reads at most 31";
     LEVEL_NUMBER "level-number" Note
-        "custom level {level} has the number of a built-in one, whose name counts";
+        "custom level {level} has the number of a built-in level; the built-in name is shown";
     TOO_MANY_ARGUMENTS "too-many-arguments" Error Missing
         "site {id} has {found} arguments, but its type table has room for {most}";
     TYPES_RECOVERED "types-recovered" Warning
-        "the type table of site {id} cannot be right: {stored}; its format and entries fit {recovered}";
+        "the type table of site {id} is invalid: {stored}; using {recovered}, which fits its format string and entries";
     TYPES_UNUSABLE "types-unusable" Warning
-        "the type table of site {id} cannot be right: {stored}; its arguments are shown as raw bytes";
+        "the type table of site {id} is invalid: {stored}; its arguments are shown as raw bytes";
     DUPLICATE_ID "duplicate-id" Warning
-        "sites that repeat an id: {count}; the last one is used";
+        "duplicate site ids: {count}; the last site with an id is used";
     SPARSE_IDS "sparse-ids" Warning
-        "ids are not the positions of the sites; CNanoLog's decompressor looks sites up by position";
+        "site ids do not match their positions in the dictionary; CNanoLog's decompressor looks up sites by position";
     UNKNOWN_ID "unknown-id" Error Missing
         "an entry has the unknown id {id}; the dictionary has {sites} sites";
     ENTRY_OVERRUN "entry-overrun" Error Missing

@@ -6,7 +6,7 @@ traceloom_core::rules! { "easyprofiler":
     BIG_ENDIAN "big-endian" Error
         "the file is big-endian; easy_profiler reads it only on a machine of that byte order";
     DOCUMENT_SIGNATURE "document-signature" Error
-        "the signature is spelled 45 61 73 79 before little-endian numbers, as in the specification";
+        "the signature bytes are 45 61 73 79 although the numbers are little-endian, as in the specification";
     DOCUMENT_PID "document-pid" Error
         "the header of version {version} has a 4-byte process id, as in the specification; real files have none";
     DOCUMENT_THREAD_ID "document-thread-id" Error
@@ -22,9 +22,9 @@ traceloom_core::rules! { "easyprofiler":
     EMPTY_PROFILE "empty-profile" Error Missing
         "the profile is empty: {blocks} blocks in {bytes} bytes; were all blocks still open when it was saved?";
     NO_DESCRIPTORS "no-descriptors" Error Missing
-        "no descriptors: {count} in {bytes} bytes";
+        "the header declares no descriptors: count {count}, size {bytes} bytes";
     NO_THREADS "no-threads" Error Missing
-        "the header counts no threads";
+        "the header declares no threads";
     PADDING "padding" Error
         "the header's padding is {found}, not 0";
     DESCRIPTOR_SHORT "descriptor-short" Warning
@@ -32,7 +32,7 @@ traceloom_core::rules! { "easyprofiler":
     DESCRIPTOR_NAME "descriptor-name" Warning
         "descriptor {index} claims a name of {declared} bytes, but it has {found}";
     DESCRIPTOR_ID "descriptor-id" Note
-        "descriptor {index} has the number {id}; blocks refer to its index in the list";
+        "descriptor {index} has the id {id}; blocks refer to descriptors by index, so the id is ignored";
     DESCRIPTOR_TYPE "descriptor-type" Warning
         "descriptor {index} has the unknown type {type}; its records are shown as events";
     DESCRIPTORS_MEMORY "descriptors-memory" Warning
@@ -54,7 +54,7 @@ traceloom_core::rules! { "easyprofiler":
     NO_NUMBER "no-name" Warning
         "a block has no name field, not even a NUL";
     DESCRIPTOR_MISSING "descriptor-missing" Error Missing
-        "a block refers to descriptor {descriptor} of {count}";
+        "a block refers to descriptor {descriptor}, but there are only {count}";
     DESCRIPTOR_HOLE "descriptor-hole" Error Missing
         "a block refers to descriptor {descriptor}, which is empty";
     VALUE_SHORT "value-short" Warning Missing
@@ -76,11 +76,11 @@ traceloom_core::rules! { "easyprofiler":
     TRUNCATED "truncated" Warning Missing
         "the file ends inside a {what}: {needed} bytes needed, {left} left";
     RECORDS_MISSING "records-missing" Error Missing
-        "the file ends although thread {thread} announces {left} more records";
+        "the file ends, but thread {thread} declares {left} more records";
     THREADS_MISSING "threads-missing" Warning Missing
-        "the header counts {expected} threads, but the file ends after {found}";
+        "the header declares {expected} threads, but the file ends after {found}";
     THREADS_MARK_EARLY "threads-mark-early" Warning Missing
-        "the threads end after {found}, but the header counts {expected}";
+        "the end mark comes after {found} threads, but the header declares {expected}";
     COUNT_MISMATCH "count-mismatch" Error Missing
         "the header counts {expected} blocks and switches, but there are {found}";
     TOO_DEEP "too-deep" Error
@@ -94,7 +94,7 @@ traceloom_core::rules! { "easyprofiler":
     DOCUMENT_MARK_U64_BOOKMARKS "document-mark-u64-bookmarks" Error
         "the mark before the bookmarks is 8 bytes wide, as in the specification; easy_profiler reads its end as a bookmark";
     DOCUMENT_SECOND_MARK "document-second-mark" Warning
-        "a second mark follows without bookmarks, as in the specification";
+        "a second mark follows although the file has no bookmarks, as in the specification";
     BOOKMARK_SHORT "bookmark-short" Error Missing
         "a bookmark has {size} bytes but needs at least 13; it is skipped";
     BOOKMARK_NUL "bookmark-nul" Error

@@ -269,7 +269,7 @@ impl Layout {
         }
     }
 
-    /// The SIZE that announces a payload of `len` bytes.
+    /// The SIZE that declares a payload of `len` bytes.
     pub const fn size_of_payload(&self, len: usize) -> usize {
         match self.size {
             SizeRule::WithPrefix => len + 2,

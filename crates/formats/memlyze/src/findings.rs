@@ -22,7 +22,7 @@ traceloom_core::rules! { "memlyze":
     METADATA_LENGTH "metadata-length" Error
         "the header declares {declared} bytes of metadata, the file has {left} there, and the JSON ends after {found}; events are read from there";
     METADATA_SURPLUS "metadata-surplus" Error
-        "{bytes} zero bytes follow the metadata's JSON inside its length";
+        "{bytes} zero bytes pad the metadata after its JSON";
     METADATA_SHAPE "metadata-shape" Warning
         "{where} in the metadata is {found}, not {expected}; it is skipped";
     METADATA_ID "metadata-id" Warning
@@ -36,13 +36,13 @@ traceloom_core::rules! { "memlyze":
     FRAME_MISSING "frame-missing" Error Missing
         "frame {frame} of stack {stack} refers to {what} {id}, which is not in the metadata";
     GROWTH_MODE "growth-mode" Note
-        "this is a trace of the Memlyze tracer: an ALLOC is the growth of one source line between two snapshots, a FREE its shrinking by an unstored size, so the file does not show which memory was freed or leaked, from where, and by which thread; equal deltas of a snapshot count once";
+        "written by the Memlyze tracer: an ALLOC is the growth of a source line between two snapshots, and a FREE is a shrinkage of unknown size, so the file does not show which memory was freed or leaked, from where, or by which thread; equal deltas in a snapshot count once";
     GROWTH_STACK "growth-stack" Note
-        "stack {id} and all others have numbers only: the tracer left the metadata empty";
+        "stacks have only numbers, such as {id}, because the tracer left the metadata empty";
     GROWTH_MARKER "growth-marker" Note
-        "marker name {id} and all others have numbers only: the tracer left the metadata empty";
+        "markers have only numbers, such as {id}, because the tracer left the metadata empty";
     GROWTH_ADDRESS "growth-address" Warning
-        "an event has the address {address} in a trace that starts with addresses of zero only; it is read as growth, too";
+        "an event has the address {address}, but the trace starts with events whose addresses are all 0; it is also read as growth";
     STACK_MISSING "stack-missing" Error Missing
         "stack {id} is not in the metadata";
     MARKER_MISSING "marker-missing" Error Missing
@@ -58,7 +58,7 @@ traceloom_core::rules! { "memlyze":
     EVENT_CUT "event-cut" Error Missing
         "the file ends inside an event, after {left} of its bytes; the recording or the copy was cut off, and repair drops the partial event";
     TIME_OVERFLOW "time-overflow" Warning
-        "the deltas add up to more than 64 bits; the time stays at its largest value";
+        "the deltas add up to more than 64 bits; times are clamped to the largest value";
     BLOCK_DAMAGED "block-damaged" Error Missing
         "the block of {bytes} bytes is damaged ({reason}); its events are left out";
     BLOCK_LOST "block-lost" Error Missing

@@ -281,7 +281,7 @@ impl Look<'_> {
         })
     }
 
-    /// The same inside zlib, which Pynytprof's documentation announces.
+    /// The same inside zlib, which Pynytprof's documentation plans.
     fn compressed(&self, at: u64, banner: &Banner) -> Result<Dialect> {
         let mut head = [0; 3];
         let filled = self.source.read_full(at, &mut head)?;

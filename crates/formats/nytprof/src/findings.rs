@@ -16,11 +16,11 @@ traceloom_core::rules! { "nytprof":
     ATTRIBUTE_REPEATED "attribute-repeated" Note
         "the attribute {key} occurs again, with the value {value}; the last value is used";
     TEXT_NUL "text-nul" Warning
-        "a NUL in the text line; Devel::NYTProf fills such a line with junk";
+        "a text line contains a NUL; Devel::NYTProf shows garbage after it";
     TEXT_LONG "text-long" Warning
-        "a text line of {bytes} bytes in the compressed part; Devel::NYTProf corrupts lines above 8192";
+        "a text line in the compressed part has {bytes} bytes; Devel::NYTProf corrupts lines longer than 8192 bytes";
     TEXT_STRADDLES "text-straddles" Warning
-        "a text line across a boundary of 163840 decompressed bytes; Devel::NYTProf loses it";
+        "a text line crosses a multiple of 163840 decompressed bytes; Devel::NYTProf loses it";
     TICKS_MISSING "ticks-missing" Error Missing
         "the attribute ticks_per_sec is missing; 10000000 is assumed, but Devel::NYTProf divides by zero";
     TICKS_ZERO "ticks-zero" Error Missing
@@ -32,19 +32,19 @@ traceloom_core::rules! { "nytprof":
     NV_SIZE "nv-size" Error
         "numbers are {size} bytes wide; a perl with 8-byte numbers refuses the file";
     NV_SIZE_MISSING "nv-size-missing" Warning
-        "the attribute nv_size is missing before the first number; {found} bytes fit";
+        "the attribute nv_size is missing before the first number; assuming {found} bytes, which fit";
     NV_SIZE_WRONG "nv-size-wrong" Error
         "nv_size is {declared}, but the numbers have {found} bytes";
     NV_BIG_ENDIAN "nv-big-endian" Warning
         "numbers are big-endian; Devel::NYTProf reads them as little-endian and shows garbage";
     NV_NOT_FINITE "nv-not-finite" Warning
-        "the number {field} is {value}";
+        "the field {field} is {value}, not a finite number";
     INTEGER_PADDED "integer-padded" Note
         "an integer is stored in more bytes than it needs";
     STRING_NOT_UTF8 "string-not-utf8" Warning
         "a string is marked as UTF-8 but is not";
     UNKNOWN_TAG "unknown-tag" Error Missing
-        "no record starts with {tag}; {skipped}";
+        "unknown record tag {tag}; {skipped}";
     STRING_TAG "string-tag" Error Missing
         "expected a string, found {tag}; the rest cannot be read";
     TRUNCATED "truncated" Error Missing
@@ -66,7 +66,7 @@ traceloom_core::rules! { "nytprof":
     PID_NESTED "pid-nested" Note
         "process {pid} starts before process {open} has ended";
     PID_UNFINISHED "pid-unfinished" Warning
-        "processes without an end: {count}, the first is {pid}; the run was cut short";
+        "processes without an end: {count} (first: {pid}); the run was cut short";
     FID_REDEFINED "fid-redefined" Warning
         "file {fid} is defined again, as {name}; the last definition is used";
     FID_UNDEFINED "fid-undefined" Error Missing
@@ -82,13 +82,13 @@ traceloom_core::rules! { "nytprof":
     EVAL_SELF "eval-self" Warning
         "eval {fid} names itself as the file that contains it";
     DISCOUNT_TWICE "discount-twice" Warning
-        "two discounts before one statement; one is counted";
+        "two DISCOUNT records precede one statement; only one is counted";
     DISCOUNT_UNUSED "discount-unused" Note
         "a discount is not followed by a statement; it is ignored";
     TICKS_NEGATIVE "ticks-negative" Warning
-        "a statement took {ticks} ticks: the counter wrapped, it took about {seconds} seconds, or the clock went back";
+        "a statement took {ticks} ticks: either the counter wrapped and the real time was about {seconds} s, or the clock went backward";
     LINE_HUGE "line-huge" Warning
-        "a {record} record is on line {line}; Devel::NYTProf makes an array of all lines and may run out of memory";
+        "a {record} record is on line {line}; Devel::NYTProf allocates an array of all lines and may run out of memory";
     TIMES_EXCEED "times-exceed" Warning
         "the statements add up to {percent} % of the profiled time; the clock may have wrapped";
     SUB_REPEATED "sub-repeated" Warning

@@ -64,7 +64,7 @@ fn files_that_we_wrote_are_read_as_we_read_them() {
     for line in text.lines() {
         match line.strip_prefix("FILE ") {
             Some(name) => file = name,
-            // Devel::NYTProf announces each file that it opens.
+            // Devel::NYTProf prints the name of each file that it opens.
             None if line.starts_with("Reading ") => {}
             None => dumps.entry(file).or_default().push(line),
         }

@@ -4,13 +4,13 @@
 
 traceloom_core::rules! { "wtf":
     SHORT_FILE "short-file" Error
-        "the file has {bytes} bytes; the WTF reader needs 48 to read the first 12";
+        "the file has {bytes} bytes; the WTF reader requires at least 48";
     FILE_SIZE "file-size" Error
         "the file has {bytes} bytes, which is not a multiple of 4";
     NEWER_WRITER "newer-writer" Error
         "the writer's version is {version}, newer than the WTF reader";
     LEGACY "legacy" Note
-        "the file is in the packed, big-endian format that chunks replaced in 2013";
+        "the file is in the packed, big-endian format that the chunked format replaced in 2013";
     LEGACY_HEADER "legacy-header" Error Missing
         "the header of the packed format cannot be read: {what}";
     CHUNK_SHORT "chunk-short" Error Missing
@@ -18,7 +18,7 @@ traceloom_core::rules! { "wtf":
     CHUNK_CUT "chunk-cut" Error Missing
         "a chunk claims {length} bytes, but only {left} are left; these are read";
     CHUNK_OVERLONG "chunk-overlong" Error Missing
-        "a chunk claims {length} bytes, but nothing after them makes sense; another chunk starts after {left}";
+        "a chunk claims {length} bytes, but no valid chunk follows there; another chunk starts after {left} bytes";
     CHUNK_UNALIGNED "chunk-unaligned" Error
         "a chunk has {length} bytes, which is not a multiple of 4, and another one follows";
     CHUNK_LOST "chunk-lost" Error Missing
@@ -30,7 +30,7 @@ traceloom_core::rules! { "wtf":
     PART_UNKNOWN "part-unknown" Warning
         "a part has the unknown type {type}; it is kept but not read";
     PART_MISPLACED "part-misplaced" Error Missing
-        "a {type} part is in a {chunk} chunk";
+        "a {type} part is in a {chunk} chunk, where it is not allowed";
     PART_PAST_CHUNK "part-past-chunk" Warning
         "a {type} part extends {bytes} bytes beyond its chunk; it is read anyway, as in the WTF reader";
     PART_PAST_END "part-past-end" Error Missing
@@ -64,31 +64,31 @@ traceloom_core::rules! { "wtf":
     HEADER_METADATA "header-metadata" Error
         "the metadata in the file header is not an object";
     TIMEBASE_ODD "timebase-odd" Warning
-        "the timebase is not a number; it is parsed as one if possible; otherwise it counts as 0";
+        "the timebase is not a number; text is parsed as a number if possible, otherwise 0 is used";
     EVENT_UNDEFINED "event-undefined" Error Missing
         "an event has the undefined wire id {wire}; {bytes} bytes are skipped";
     EVENT_UNREADABLE "event-unreadable" Error Missing
-        "an event of the type {name} has arguments of an unknown type; {bytes} bytes are skipped";
+        "an event of type {name} has arguments of an unknown type; {bytes} bytes are skipped";
     EVENT_CUT "event-cut" Warning Missing
         "the last event of a buffer is cut off: {needed} bytes needed, {left} left";
     ARRAY_TOO_LONG "array-too-long" Error Missing
-        "an event of the type {name} needs {needed} bytes for its array, {left} are left; the WTF reader cannot allocate that";
+        "an event of type {name} needs {needed} bytes for its array, but only {left} are left; the WTF reader fails to allocate the array";
     DEFINE_NAME "define-name" Error
         "the definition of wire id {wire} has arguments and no name";
     DEFINE_UNNAMED "define-unnamed" Warning
         "the definition of wire id {wire} has no name";
     DEFINE_ARGS "define-args" Error
-        "the definition of {name} has an argument that cannot be understood: {argument}";
+        "the definition of {name} has an invalid argument: {argument}";
     DEFINE_LINE_END "define-line-end" Error
-        "the name {name} has a line end; the WTF reader compiles definitions to code, and text after the line end becomes part of that code";
+        "the name {name} contains a line break; the WTF reader compiles definitions to code, and text after the line break becomes part of that code";
     DEFINE_NUMBER "define-number" Error
-        "the definition of {name} has the argument {argument}; the WTF reader makes a variable of it, which cannot start with a digit";
+        "the definition of {name} has an argument named {argument}; the WTF reader uses it as a variable name, which cannot start with a digit";
     SAME_NAME "same-name" Warning
         "{name} is defined again with another signature; the WTF reader keeps the first definition and misreads the rest";
     SAME_NAME_FATAL "same-name-fatal" Error
-        "reading {name} by its first definition, the WTF reader fails at wire id {wire}";
+        "the WTF reader reads {name} by its first definition and fails at wire id {wire}";
     STRING_ORDINAL "string-ordinal" Warning
-        "{argument} refers to string {ordinal} of {count}; it reads as null";
+        "{argument} refers to string {ordinal}, but the table has only {count}; it is read as null";
     ANY_JSON "any-json" Error
         "{argument} is not JSON: {text}";
     GENERIC_NAME "generic-name" Error
@@ -110,11 +110,11 @@ traceloom_core::rules! { "wtf":
     JSON_EVENTS "json-events" Warning
         "events are stored here as JSON; the WTF reader ignores them";
     JSON_EVENTS_SYNTAX "json-events-syntax" Error Missing
-        "a part with events as JSON is not valid JSON";
+        "a part that should hold events as JSON is not valid JSON";
     SCRIPT "script" Warning
         "the file is a version 2 event list; the current WTF reader opens it and shows nothing";
     SCRIPT_RELAXED "script-relaxed" Error
-        "the list has a trailing comma or no end, which version 2 allowed";
+        "the list has a trailing comma or no closing bracket, which version 2 allowed";
     SCRIPT_EVENT "script-event" Warning Missing
         "an entry of the event list cannot be used: {what}";
     CALLS_HEADER "calls-header" Error Missing

@@ -108,7 +108,7 @@ pub(crate) fn nibble(nibbles: &[u8], index: usize) -> Option<u8> {
     nibbles.get(index / 2).map(|byte| byte >> (4 * (index % 2)) & 15)
 }
 
-/// Size of the value that a nibble announces; 8 means eight bytes, whatever the sign.
+/// Size of the value that a nibble declares; 8 means eight bytes, whatever the sign.
 #[inline]
 pub(crate) fn value_bytes(nibble: u8) -> usize {
     const BYTES: [u8; 16] = [1, 1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7];

@@ -125,7 +125,7 @@ impl<'a> Locator<'a> {
             }
             None => {
                 let reason =
-                    if offset == 0 { "the program did not close the log" } else { "the file is cut or damaged" };
+                    if offset == 0 { "the program did not close the log" } else { "the file is truncated or damaged" };
                 let consequence = match extra.dictionary {
                     Some(_) => "the supplied one is used",
                     None => "entries show their raw bytes; use --dictionary FILE with another log of the same program",

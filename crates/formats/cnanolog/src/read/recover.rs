@@ -82,7 +82,7 @@ fn choices(site: &Site<'_>, may_be_scrambled: bool) -> Vec<Vec<ArgType>> {
     choices
 }
 
-/// In the packed form, every number announces its length, so each argument can be settled separately.
+/// In the packed form, every number declares its length, so each argument can be settled separately.
 fn packed(choices: &[Vec<ArgType>], samples: &[Vec<u8>], order: ByteOrder) -> Option<Vec<ArgType>> {
     let numbers = choices.iter().filter(|choice| !is_string(choice)).count();
     let mut lefts = Vec::new();

@@ -86,7 +86,7 @@ fn report_types(dictionary: &Dictionary, settled: &[(usize, bool)], at: u64, fin
 
 /// Examines the first entries and settles form and types in the dictionary.
 ///
-/// Returns the sites whose stored types cannot be right, and whether other types were found for them.
+/// Returns the sites whose stored types are invalid, and whether other types were found for them.
 fn look(region: &Region<'_>, dictionary: &mut Dictionary) -> Result<Vec<(usize, bool)>> {
     let suspects: Vec<bool> = (0..dictionary.len()).map(|index| is_suspect(dictionary, index)).collect();
     let may_be_scrambled = dictionary.slots() == SLOTS_DOCUMENT && region.header.flags == 0;

@@ -59,7 +59,7 @@ impl Head {
 
     /// Unpacks the events of a block into `plain`; the error says why that is impossible.
     pub(crate) fn unpack(&self, block: &[u8], plain: &mut Vec<u8>) -> Result<(), &'static str> {
-        let (head, packed) = block.split_at_checked(BLOCK_HEADER_BYTES).ok_or("the block is cut")?;
+        let (head, packed) = block.split_at_checked(BLOCK_HEADER_BYTES).ok_or("the block is truncated")?;
         plain.clear();
         if self.is_stored {
             plain.extend_from_slice(packed);

@@ -125,7 +125,7 @@ impl Index {
         self.entries = cursor.u64("entries")?;
         let checksum = cursor.u32("checksum")?;
         if self.entries.checked_mul(INDEX_ENTRY_BYTES as u64) != Some(entries_bytes) {
-            return Ok(Err("it is cut"));
+            return Ok(Err("it is truncated"));
         }
         if self.checksum_of(len - 8, limits)? != checksum {
             return Ok(Err("its checksum is wrong"));

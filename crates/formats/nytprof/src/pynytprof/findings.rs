@@ -4,7 +4,7 @@
 
 traceloom_core::rules! { "pynytprof":
     ANCESTOR "ancestor" Error
-        "the file has the binary header that came before the specification's text lines";
+        "the file has the binary header that early versions wrote instead of the specification's text lines";
     VERSION "version" Error
         "the first line is {text}, not NYTProf 5 0";
     COMMENT_MISSING "comment-missing" Note
@@ -22,21 +22,21 @@ traceloom_core::rules! { "pynytprof":
     BLANK_LINE "blank-line" Error
         "an empty line precedes the binary part";
     ZLIB "zlib" Note
-        "the binary part is compressed, which the specification announces for later";
+        "the binary part is compressed, which the specification only plans";
     ZLIB_DAMAGED "zlib-damaged" Error Missing
         "the compressed part is {reason}; {bytes} bytes of it are read";
     PROCESS_MISSING "process-missing" Error Missing
         "the process record is missing";
     PROCESS_LENGTH "process-length" Error
-        "the process record has a length, 21 bytes in total; the specification has 17";
+        "the process record includes a length: 21 bytes in total instead of the specification's 17";
     PROCESS_INTEGERS "process-integers" Error
-        "the numbers of the process record have a variable length; the specification has 4 bytes each";
+        "the process record stores variable-length numbers; the specification requires 4 bytes each";
     PROCESS_FIELDS "process-fields" Error
-        "the time of the process record is {field}; the specification has it last, in seconds";
+        "the process record stores its time {field}; the specification stores it last, in seconds";
     PROCESS_TIME "process-time" Warning
         "the process started at {time}, which is not a likely time of day";
     TOKENS "tokens" Error
-        "records of the real stream follow the process record";
+        "records of Devel::NYTProf's format follow the process record";
     FRAMING "framing" Error
         "chunk {tag} is stored without its {missing}";
     CHUNK_ORDER "chunk-order" Error
@@ -48,23 +48,23 @@ traceloom_core::rules! { "pynytprof":
     CHUNK_FOREIGN "chunk-foreign" Error
         "there is a chunk {tag}, which the specification says is never written";
     CHUNK_UNKNOWN "chunk-unknown" Error Missing
-        "no chunk starts with {tag}; the rest cannot be read";
+        "unknown chunk tag {tag}; the rest cannot be read";
     CHUNK_FORM "chunk-form" Error
         "chunk {tag} holds {form}, not its documented contents";
     CHUNK_LENGTH "chunk-length" Error Missing
-        "chunk {tag} has {length} bytes, which its records do not fill";
+        "chunk {tag} declares {length} bytes, which does not match its records";
     TRUNCATED "truncated" Error Missing
         "the file ends inside {what}: {needed} bytes needed, {left} left; repair drops the partial data and ends the file properly";
     FLAGS "flags" Warning
         "sub {sid} has the flags {flags}; the specification says 0 for now";
     NAME "name" Error Missing
-        "the name of sub {sid} is not UTF-8 or holds control characters";
+        "the name of sub {sid} is not UTF-8 or contains control characters";
     SUB_REPEATED "sub-repeated" Warning
         "sub {sid} is described again, as {name}";
     SUB_UNKNOWN "sub-unknown" Warning
         "calls refer to sub {sid}, which has no name";
     NEWLINE_DAMAGE "newline-damage" Warning Missing
-        "no byte 0a in {bytes} bytes of chunks: the tool's Python writer turns every 0a into 01, also in numbers";
+        "{bytes} bytes of chunks contain no byte 0a: Pynytprof's Python writer replaces every 0a with 01, even inside numbers, so values may be wrong";
     END_MISSING "end-missing" Error Missing
         "the terminator E is missing";
     END_REPEATED "end-repeated" Error

@@ -44,7 +44,7 @@ impl Reader {
         let resumes = self.state == State::Text && self.part == Part::Plain;
         let len = if resumes { self.stray_lines()? } else { None };
         let skipped = match len {
-            Some(len) => format!("{len} bytes up to the next line that makes sense are skipped"),
+            Some(len) => format!("{len} bytes up to the next valid line are skipped"),
             None => "the rest cannot be read".to_owned(),
         };
         let unknown = Finding::new(&UNKNOWN_TAG, position).with("tag", tag.to_string()).with("skipped", skipped);
