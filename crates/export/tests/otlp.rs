@@ -323,7 +323,8 @@ fn compare(variant: &str, expected: fn(&Facts) -> Json) -> usize {
     for (((name, trace), answer), loss) in traces.iter().zip(&answers).zip(&losses) {
         // Spans that extend beyond their parents, or beyond representable times, differ from the tables and are
         // reported.
-        if loses(loss, "times too far from the origin") || loses(loss, "parents of spans that start outside them") {
+        if loses(loss, "timestamps too far from the origin") || loses(loss, "parents of spans that start outside them")
+        {
             continue;
         }
         let facts = Facts::of(trace);

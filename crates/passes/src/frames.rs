@@ -66,7 +66,7 @@ impl Frames {
 
     /// The number of a frame.
     pub fn add(&mut self, frame: Frame) -> Result<u32> {
-        check("places in the program", self.all.len(), self.max)?;
+        check("source locations", self.all.len(), self.max)?;
         let frame = if self.is_by_name { Frame { file: None, line: None, ..frame } } else { frame };
         let all = &mut self.all;
         Ok(*self.numbers.entry(frame).or_insert_with(|| {

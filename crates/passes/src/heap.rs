@@ -124,9 +124,7 @@ impl Rows<'_, '_> {
             match fates[rows.fate.keys()[row] as usize] {
                 Some(Fate::Live) => site.live.add(bytes),
                 Some(Fate::Unknown) => {
-                    loss.lose("the fact that the fate of allocations is unknown", || {
-                        format!("allocations {}", rows.id.get(row))
-                    });
+                    loss.lose("allocations whose fate is unknown", || format!("allocations {}", rows.id.get(row)));
                 }
                 _ => {}
             }

@@ -83,7 +83,7 @@ impl Numbering {
 
     fn number_processes(&mut self, roster: &Roster, pids: Vec<Option<u32>>, loss: &mut Loss) {
         for (process, pid) in roster.processes.iter().zip(pids) {
-            let pid = pid.unwrap_or_else(|| self.give("numbers of processes", process.pid, loss));
+            let pid = pid.unwrap_or_else(|| self.give("process numbers", process.pid, loss));
             let name = process_name(process, &roster.traces[process.trace]);
             self.processes.push(NumberedProcess { pid, name, trace: process.trace });
         }
@@ -104,7 +104,7 @@ impl Numbering {
     fn number_threads(&mut self, roster: &Roster, tids: Vec<Option<u32>>, loss: &mut Loss) {
         for ((index, thread), tid) in (0..).zip(roster.threads()).zip(tids) {
             let process = roster.process_number_of(ThreadIndex(index)).unwrap_or(self.firsts[thread.trace]);
-            let tid = tid.unwrap_or_else(|| self.give("numbers of threads", thread.tid, loss));
+            let tid = tid.unwrap_or_else(|| self.give("thread numbers", thread.tid, loss));
             self.threads.push(NumberedThread { tid, process });
         }
     }
@@ -174,6 +174,6 @@ mod tests {
         all.sort_unstable();
         assert!(all.windows(2).all(|pair| pair[0] < pair[1]) && all[0] > 0, "{all:?}");
         let counts: Vec<_> = loss.entries().map(|(what, count, _)| (what, count)).collect();
-        assert_eq!(counts, [("numbers of processes", 1), ("numbers of threads", 5)]);
+        assert_eq!(counts, [("process numbers", 1), ("thread numbers", 5)]);
     }
 }

@@ -8,11 +8,11 @@ use traceloom_model::{SpanCategory, Table};
 use crate::{LookId, Owner, Roster, ThreadIndex};
 
 /// A loss: the output cannot hold spans without an end.
-pub const NEVER_CLOSED: &str = "the fact that spans have no end";
+pub const NEVER_CLOSED: &str = "spans that were never closed, now closed";
 /// A loss: the output has only calls.
-pub const FRAMES_AND_RANGES: &str = "frames and ranges of time";
+pub const FRAMES_AND_RANGES: &str = "frames and time ranges";
 /// A loss: the output cannot represent such times.
-pub const TOO_FAR: &str = "times too far from the origin";
+pub const TOO_FAR: &str = "timestamps too far from the origin";
 /// A loss: [`crate::Nest`] has no lane left.
 pub const TOO_MANY_OVERLAP: &str = "ends of spans beyond the limit of overlapping spans";
 

@@ -145,7 +145,9 @@ impl Pass<'_> {
 
     /// The start of the trace, for a point without a timestamp, which is a loss.
     pub fn start_of(&mut self, point: &Point) -> Result<i64> {
-        self.loss.lose("the fact that log entries have no time", || format!("{} {}", point.table.name(), point.id));
+        self.loss.lose("log entries without a time, now at the start of the trace", || {
+            format!("{} {}", point.table.name(), point.id)
+        });
         let trace = self.roster.trace_number(point.trace_id)?;
         Ok(self.roster.traces[trace].first_ts_ns.unwrap_or(0))
     }

@@ -123,7 +123,7 @@ fn long_names_are_cut_and_counted() {
     assert_eq!(to.picture.spans[0].name, "ä".repeat(16_000));
     assert_eq!(
         to.loss.entries().map(|(what, count, _)| (what, count)).collect::<Vec<_>>(),
-        [("ends of long strings", 1)]
+        [("long strings, now truncated", 1)]
     );
 }
 

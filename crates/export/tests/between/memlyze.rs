@@ -34,10 +34,10 @@ pub(crate) fn assert_same(from: &Picture, to: &Converted, what: &str) {
     for (ts_ns, _, _, _, _, _, freed_ns) in &mut expected {
         (*ts_ns, *freed_ns) = (time(*ts_ns), freed_ns.map(time));
     }
-    if loses(&to.loss, "names and numbers of threads") {
+    if loses(&to.loss, "thread names and numbers") {
         found.iter_mut().chain(&mut expected).for_each(|(_, thread, ..)| *thread = None);
     }
-    let has_addresses = !loses(&to.loss, "address in a trace that has none");
+    let has_addresses = !loses(&to.loss, "addresses in a trace that has none");
     expected.iter_mut().for_each(|(_, _, address, ..)| *address *= u64::from(has_addresses));
     found.sort_unstable();
     expected.sort_unstable();
@@ -74,7 +74,7 @@ fn a_range_of_growth_that_starts_with_an_address_is_still_growth() {
         let slice = Slice { range: TimeRange::between(from_ns, i64::MAX), threads: Vec::new() };
         let (mut bytes, options) = (Vec::new(), Options { slice, ..Options::default() });
         let loss = write(by_id("memlyze").unwrap(), &trace, &options, &mut bytes).unwrap();
-        assert!(loses(&loss, "address in a trace that has none"));
+        assert!(loses(&loss, "addresses in a trace that has none"));
         let strict = traceloom_open::by_id("memlyze").unwrap().check(&Source::bytes(bytes), &ReadOptions::strict());
         strict.unwrap_or_else(|error| panic!("from {from_ns} ns: {error}"));
     }

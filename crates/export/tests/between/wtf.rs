@@ -22,7 +22,7 @@ use crate::{
 
 /// The expected spans of the result.
 fn expected_spans(from: &Picture, is_wtf: bool, loss: &Loss) -> Vec<Span> {
-    let closes = loses(loss, "the fact that spans have no end");
+    let closes = loses(loss, "spans that were never closed, now closed");
     let time = |ns: i64| time(from, ns);
     let mut spans: Vec<Span> = from.spans.clone();
     for span in &mut spans {

@@ -62,7 +62,7 @@ fn what_is_repaired_keeps_the_rules() {
             assert_eq!(walked.rewritten, repaired);
             // If a block was lost, deltas differ so that times do not.
             let timed = |bytes| events(bytes).iter().map(|line| without_delta(line)).collect::<Vec<_>>();
-            let lost_address = edited.loss.entries().any(|(what, ..)| what == "address in a trace that has none");
+            let lost_address = edited.loss.entries().any(|(what, ..)| what == "addresses in a trace that has none");
             assert!(lost_address || timed(&repaired) == timed(&changed), "{name}");
             let is_sound = round == 0 && !name.contains("/invalid/") && !name.contains("/spec_");
             assert!(!is_sound || edited.loss.is_empty(), "{name}: {:?}", edited.loss);
@@ -225,7 +225,7 @@ fn a_slice_brings_the_metadata_that_it_needs() {
     let reader = traceloom_memlyze::open(source(&out), &Options::strict()).unwrap();
     assert_eq!(reader.metadata().stacks().count(), 0);
     assert_eq!(reader.metadata().functions().map(|(_, name)| name).collect::<Vec<_>>(), [b"startup"]);
-    assert!(edited.loss.entries().any(|(what, ..)| what.starts_with("stack that the slice")));
+    assert!(edited.loss.entries().any(|(what, ..)| what.starts_with("stacks that the slice")));
 }
 
 #[test]
@@ -248,7 +248,7 @@ fn a_merge_is_in_order_and_keeps_processes_apart() {
     later[8] = later[8].wrapping_add(100);
     let mut out = Vec::new();
     let edited = edit::merge(&[source(&bytes), source(&later)], &mut out, &Options::default()).unwrap();
-    assert!(edited.loss.entries().any(|(what, ..)| what.starts_with("address that is marked")));
+    assert!(edited.loss.entries().any(|(what, ..)| what.starts_with("addresses, now tagged")));
     let mut reader = traceloom_memlyze::open(source(&out), &Options::strict()).unwrap();
     assert_eq!(reader.metadata().stacks().count(), 4);
     let mut tracker = Allocations::new(Dialect::Document, &Limits::default());

@@ -106,7 +106,7 @@ impl Adder<'_> {
         let count = rows.count.get(row);
         if count == 0 {
             // The cost of zero calls would be taken as the cost of the line.
-            loss.lose("the fact that a call was never made", example);
+            loss.lose("calls with a count of 0, now 1", example);
         }
         graph.call(Place { function, line }, callee, count.max(1), incl_ns)
     }

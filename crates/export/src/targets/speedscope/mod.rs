@@ -119,7 +119,7 @@ mod tests {
         let main = profiles.iter().find(|profile| profile["name"] == "main").unwrap();
         assert_eq!((&main["startValue"], &main["endValue"]), (&json!(5), &json!(40)));
         let lost: Vec<_> = loss.entries().map(|(what, count, _)| (what, count)).collect();
-        assert_eq!(lost, [("the fact that spans have no end", 1)]);
+        assert_eq!(lost, [("spans that were never closed, now closed", 1)]);
     }
 
     #[test]

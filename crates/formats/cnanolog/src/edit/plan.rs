@@ -88,12 +88,12 @@ impl Plan {
     /// Adds a level, under another number if its number is taken; returns the number.
     pub(super) fn add_level(&mut self, level: u8, name: &[u8], loss: &mut Loss) -> u8 {
         if self.dialect == Dialect::Document {
-            loss.lose("name of a custom level", || format!("level {level} {}", Text(name)));
+            loss.lose("names of custom levels", || format!("level {level} {}", Text(name)));
             return level;
         }
         let name = match name.get(..MAX_LEVEL_NAME) {
             Some(cut) if name.len() > MAX_LEVEL_NAME => {
-                loss.lose("end of a level's name", || Text(name).to_string());
+                loss.lose("ends of long level names", || Text(name).to_string());
                 cut
             }
             _ => name,
@@ -108,7 +108,7 @@ impl Plan {
                 number
             }
             None => {
-                loss.lose("name of a custom level", || format!("level {level} {}", Text(name)));
+                loss.lose("names of custom levels", || format!("level {level} {}", Text(name)));
                 level
             }
         }
@@ -214,7 +214,7 @@ impl Plan {
     pub(super) fn put_unreadable(&self, bytes: &[u8], data: &mut Vec<u8>, loss: &mut Loss) {
         let shown = bytes.get(..MAX_SHOWN).unwrap_or(bytes);
         if shown.len() < bytes.len() {
-            loss.lose("end of unreadable arguments", || format!("{} bytes", bytes.len()));
+            loss.lose("ends of unreadable arguments", || format!("{} bytes", bytes.len()));
         }
         let mut hex = Vec::new();
         push_hex(&mut hex, shown);

@@ -111,10 +111,10 @@ impl Relay {
             });
         }
         if entry.timestamp.is_none() && self.plan.header.has_timestamps {
-            loss.lose("absence of timestamps", || format!("entry at {offset}"));
+            loss.lose("missing timestamps, now the start of the log", || format!("entry at {offset}"));
         }
         if entry.has_lost_sign() {
-            loss.lose("sign of a 64-bit number, lost when it was logged", || format!("entry at {offset}"));
+            loss.lose("signs of 64-bit numbers, lost when they were logged", || format!("entry at {offset}"));
         }
         writer.write(&Record::Entry(self.entry(entry)))
     }

@@ -5,7 +5,7 @@ use std::{
     io::Write,
 };
 
-use traceloom_core::{ByteOrder, Edited, Error, Loss, Options, Records, Result, Source};
+use traceloom_core::{ByteOrder, Edited, Error, Hertz, Loss, Options, Records, Result, Source};
 
 use super::{
     input::Input,
@@ -56,15 +56,16 @@ fn has_one_clock(inputs: &[Input], first: &Header, loss: &mut Loss) -> bool {
     let is_one_process = first.pid.is_some()
         && headers().all(|header| header.pid == first.pid && (header.cpu_frequency == 0) == (frequency == 0));
     let has_one_clock = has_one_frequency || is_one_process;
+    let hertz = |header: &Header| Hertz(header.cpu_frequency.try_into().unwrap_or(0)).to_string();
     for header in headers() {
         if is_one_process && header.cpu_frequency != frequency {
-            loss.lose("clock frequencies: the first file's counts", || format!("{} Hz", header.cpu_frequency));
+            loss.lose("clock frequencies other than the first", || hertz(header));
         }
         if header.pid != first.pid {
             loss.lose("process ids other than the first", || format!("{:?}", header.pid.unwrap_or(0)));
         }
         if !has_one_clock {
-            loss.lose("ticks, which became nanoseconds", || format!("{} Hz", header.cpu_frequency));
+            loss.lose("ticks, now nanoseconds", || hertz(header));
         }
     }
     has_one_clock

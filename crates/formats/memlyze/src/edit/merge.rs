@@ -210,7 +210,7 @@ fn tagged(address: u64, number: usize, loss: &mut Loss) -> u64 {
         return address;
     }
     let tagged = address ^ (number as u64) << 48;
-    loss.lose("address that is marked with the number of its trace", || format!("{address:#x} became {tagged:#x}"));
+    loss.lose("addresses, now tagged with the number of their trace", || format!("{address:#x} became {tagged:#x}"));
     tagged
 }
 

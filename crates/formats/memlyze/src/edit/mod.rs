@@ -73,7 +73,7 @@ fn retimed(record: &Record<'static>, clock: &mut Clock, loss: &mut Loss) -> Reco
     }
     if clock.now_us() != wanted {
         let now = clock.now_us();
-        loss.lose("time that moved, to separate two snapshots", || format!("{wanted} us became {now} us"));
+        loss.lose("timestamps moved to keep two snapshots apart", || format!("{wanted} us became {now} us"));
     }
     record
 }
@@ -84,7 +84,7 @@ fn drop_address(record: &mut Record<'static>, loss: &mut Loss) {
     if let Record::Alloc(Alloc { address, .. }) | Record::Free(Free { address, .. }) = record
         && *address != 0
     {
-        loss.lose("address in a trace that has none", || format!("{address:#x}"));
+        loss.lose("addresses in a trace that has none", || format!("{address:#x}"));
         *address = 0;
     }
 }
@@ -100,9 +100,9 @@ fn edited(findings: Findings, mut loss: Loss) -> Edited {
         if rule == &METADATA_KEY {
             loss.lose("metadata that the specification does not define", || finding.message());
         } else if [&METADATA_DUPLICATE, &METADATA_ID, &METADATA_INVALID, &METADATA_SHAPE].contains(&rule) {
-            loss.lose("metadata that has no place in the tables", || finding.message());
+            loss.lose("invalid or repeated metadata", || finding.message());
         } else if rule == &BLOCK_DAMAGED {
-            loss.lose("block whose events cannot be read", || finding.message());
+            loss.lose("blocks whose events cannot be read", || finding.message());
         }
     }
     Edited { findings, loss }

@@ -49,15 +49,15 @@ pub(super) fn complete(
     }
     for id in stacks.iter() {
         metadata.stacks.push(id, limits)?;
-        loss.lose("stack that is not in the metadata", || format!("stack {id} gets no frames"));
+        loss.lose("stacks that are not in the metadata", || format!("stack {id} gets no frames"));
     }
     for id in files.iter() {
         metadata.files.push(id, NAME, limits)?;
-        loss.lose("file that is not in the metadata", || format!("file {id} is called unknown"));
+        loss.lose("files that are not in the metadata", || format!("file {id} is now named `unknown`"));
     }
     for id in functions.iter() {
         metadata.functions.push(id, NAME, limits)?;
-        loss.lose("function that is not in the metadata", || format!("function {id} is called unknown"));
+        loss.lose("functions that are not in the metadata", || format!("function {id} is now named `unknown`"));
     }
     metadata.finish()?;
     Ok(metadata)

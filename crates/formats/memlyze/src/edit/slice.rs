@@ -28,7 +28,7 @@ pub fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options
         writer.write(&retimed(record, &mut clock, loss))
     })?;
     for id in reader.metadata().stacks().map(|(id, _)| id).filter(|id| !used.stacks.contains(*id)) {
-        loss.lose("stack that the slice does not use", || format!("stack {id}"));
+        loss.lose("stacks that the slice does not use", || format!("stack {id}"));
     }
     writer.finish()?;
     Ok(edited(reader.into_findings(), loss))
@@ -64,7 +64,7 @@ fn each_event(
         if is_owned {
             take(&record, &mut loss)?;
         } else if dialect == Dialect::Growth && matches!(record, Record::Free(_)) {
-            loss.lose("shrinking, which has no thread", || format!("{time_ns} ns after the start"));
+            loss.lose("FREE events, which have no thread", || format!("{time_ns} ns after the start"));
         }
     }
     Ok(loss)

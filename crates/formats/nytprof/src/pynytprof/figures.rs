@@ -234,7 +234,8 @@ impl Figures {
     /// The documentation requires UTF-8, and a control character would make a name look like something else.
     fn clean_names(&mut self) {
         for sub in self.subs.values_mut().filter(|sub| !is_clean(&sub.name)) {
-            self.loss.lose("names that are not clean UTF-8, which are escaped", || brief(&sub.name));
+            self.loss
+                .lose("names that are not valid UTF-8 or contain control characters, now escaped", || brief(&sub.name));
             sub.name = Text(&sub.name).to_string().into_bytes();
         }
         // An escaped name is longer, and readers do not accept a name that is too long.

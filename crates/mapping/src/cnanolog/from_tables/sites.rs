@@ -124,7 +124,7 @@ impl Levels {
         }
         let cut = &name[..name.floor_char_boundary(MAX_LEVEL_NAME)];
         if cut != name {
-            loss.lose("ends of names of levels", || name.to_owned());
+            loss.lose("ends of long level names", || name.to_owned());
         }
         self.named.push((number, cut.to_owned()));
         number

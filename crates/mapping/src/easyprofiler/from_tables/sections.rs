@@ -30,7 +30,7 @@ impl Sections {
         for (index, thread) in (0..).zip(roster.threads()).filter(|(_, thread)| thread.is_taken) {
             let tid = thread.tid.filter(|tid| sections.tids.insert(*tid));
             if tid.is_none() && thread.tid.is_some() {
-                loss.lose("numbers of threads that several traces have", || thread.label());
+                loss.lose("thread numbers shared by several traces", || thread.label());
             }
             let name = thread.name.clone().unwrap_or_default();
             let number = sections.add(tid, name);

@@ -175,7 +175,7 @@ impl Emitter<'_> {
             text.split_first().map_or((DataType::DOUBLE, text), |(kind, data)| (DataType(*kind), data));
         let cut;
         if data.len() > MAX_BYTES {
-            self.loss.lose("ends of long strings", || format!("{} bytes", data.len()));
+            self.loss.lose("long strings, now truncated", || format!("{} bytes", data.len()));
             cut = [data.get(..MAX_BYTES).unwrap_or_default(), b"\0"].concat();
             data = &cut;
         }
@@ -202,7 +202,7 @@ impl Emitter<'_> {
         }
         let mut text = text.replace('\0', "\u{fffd}");
         if text.len() > max {
-            self.loss.lose("ends of long strings", || format!("{} bytes", text.len()));
+            self.loss.lose("long strings, now truncated", || format!("{} bytes", text.len()));
             text.truncate(text.floor_char_boundary(max));
         }
         text

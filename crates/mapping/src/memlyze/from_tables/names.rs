@@ -196,7 +196,7 @@ fn number_threads(pass: &mut Pass<'_>) -> Vec<u16> {
         });
         let is_other = thread.tid.is_some_and(|tid| tid != u64::from(number));
         if thread.is_taken && (thread.name.is_some() || is_other) {
-            loss.lose("names and numbers of threads", || thread.label());
+            loss.lose("thread names and numbers", || thread.label());
         }
         numbers.push(number);
     }

@@ -67,7 +67,7 @@ impl Reading<'_, '_> {
                 continue;
             }
             if !rows.is_mark(row) {
-                self.pass.loss.lose("the fact that events are not markers", || rows.name.get(row).to_owned());
+                self.pass.loss.lose("events, now markers", || rows.name.get(row).to_owned());
             }
             self.marker(&found, rows.name.get(row))?;
         }
@@ -114,7 +114,7 @@ impl Reading<'_, '_> {
             };
             let Some(Found { owner, thread, item }) = self.find(&point)? else { continue };
             if thread.is_none() {
-                self.pass.loss.lose("the fact that allocations have no thread", || owner.to_string());
+                self.pass.loss.lose("allocations without a thread, now on thread 0", || owner.to_string());
             }
             let thread = thread.map_or(0, |thread| self.names.thread(thread));
             let number = self.address(rows.address.get(row));
@@ -165,7 +165,7 @@ impl Reading<'_, '_> {
         if address == 0 || !self.names.is_growth {
             return address;
         }
-        self.pass.loss.lose("address in a trace that has none", || format!("{address:#x}"));
+        self.pass.loss.lose("addresses in a trace that has none", || format!("{address:#x}"));
         0
     }
 

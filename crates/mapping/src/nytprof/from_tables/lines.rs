@@ -91,7 +91,7 @@ impl Lines {
         let parts = line.ticks.div_ceil(MAX_TICKS);
         let example = || format!("line {}: {} visits, {} ticks", line.place.line, line.count, line.ticks);
         if line.place.line > MAX_LINES || parts > self.left {
-            loss.lose("figures of lines too large for a stream", example);
+            loss.lose("line numbers, times or counts too large for a NYTProf file", example);
             return;
         }
         if line.count > self.left {

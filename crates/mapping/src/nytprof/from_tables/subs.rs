@@ -239,7 +239,7 @@ impl Calls<'_> {
     fn write(&self, sum: &Figures, stream: &mut Stream<'_>, loss: &mut Loss) -> Result<()> {
         let mut fitting = |number: u64| {
             u32::try_from(number).unwrap_or_else(|_| {
-                loss.lose("numbers of calls above 32 bits", || format!("{number} of {}", self.called));
+                loss.lose("call counts above 32 bits", || format!("{number} of {}", self.called));
                 u32::MAX
             })
         };

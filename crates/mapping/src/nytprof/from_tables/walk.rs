@@ -160,7 +160,7 @@ impl<'a, 'o> Walk<'a, 'o> {
     pub(super) fn end(self, pass: &mut Pass<'_>) -> Result<Stream<'o>> {
         let Self { subs, mut stream, sums, summed, untold, .. } = self;
         if untold > 0 {
-            pass.loss.lose("times of calls too long for a stream", || format!("{untold} ticks"));
+            pass.loss.lose("call times too long for a NYTProf file", || format!("{untold} ticks"));
         }
         subs.write(pass, &sums.finish(), &summed, &mut stream)?;
         Ok(stream)

@@ -240,7 +240,7 @@ impl Sum {
 
     fn count32(&self, loss: &mut Loss) -> u32 {
         u32::try_from(self.count).unwrap_or_else(|_| {
-            loss.lose("numbers of calls above 32 bits", || self.count.to_string());
+            loss.lose("call counts above 32 bits", || self.count.to_string());
             u32::MAX
         })
     }

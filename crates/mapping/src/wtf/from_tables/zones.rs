@@ -40,7 +40,7 @@ impl Zones {
             // Zones are numbered within the file; a thread without a name is named by its number.
             let number = zones.list.len() as u64;
             if thread.name.is_some() && thread.tid.is_some_and(|tid| tid != number) {
-                loss.lose("numbers of threads", || thread.label());
+                loss.lose("thread numbers", || thread.label());
             }
         }
         for process in roster.processes.iter().skip(1) {

@@ -135,7 +135,7 @@ impl<W: Write> Real<W> {
         }
         let whole = sum.exc_ticks.div_ceil(i32::MAX as u64).max(sum.calls);
         if line > ORIGINAL_LINES || whole > self.statements_left {
-            self.loss.lose("figures of lines too large for a stream", || {
+            self.loss.lose("line numbers, times or counts too large for a NYTProf file", || {
                 format!("line {line} of file {fid}: {} visits, {} ticks", sum.calls, sum.exc_ticks)
             });
             return Ok(());
@@ -178,7 +178,7 @@ impl<W: Write> Real<W> {
         }
         for ((fid, line, callee), sum) in &figures.sites {
             let fid = self.fids.get(fid).copied().unwrap_or(callers_fid);
-            self.loss.lose("numbers of calls, which call sites do not have", || format!("line {line} of file {fid}"));
+            self.loss.lose("call counts, which call sites lack", || format!("line {line} of file {fid}"));
             self.writer.write(&calls((fid, *line), NOBODY, &sub_name(figures, *callee), sum))?;
         }
         Ok(())
