@@ -62,7 +62,7 @@ fn the_leak_of_the_shop_has_a_site_and_a_rate() {
     let first = first_of_demo("memlyze", "shop.mlyze");
     assert_eq!((first.rule, first.count), (Rule::Leak, 134));
     assert_eq!((first.subject.as_str(), first.place.as_deref()), ("remember", Some("shop/cache.py:19")));
-    assert!(first.message.contains("134 blocks with 379 kB") && first.message.contains("/s"), "{}", first.message);
+    assert!(first.message.contains("134 blocks (379 kB)") && first.message.contains("/s"), "{}", first.message);
 }
 
 #[test]

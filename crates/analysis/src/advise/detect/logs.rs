@@ -77,7 +77,7 @@ pub(in crate::advise) fn errors(case: &Case<'_>, found: &ErrorBurst) -> Advice {
         if found.of_site == found.burst.count { "all".to_owned() } else { format!("{} of them", found.of_site) };
     let at = place.as_ref().map_or_else(String::new, |place| format!(" {place}"));
     let before = if is_error && found.warnings_before > 0 {
-        format!("; {} before and among them", counted(found.warnings_before, "warning"))
+        format!("; {} before and during the burst", counted(found.warnings_before, "warning"))
     } else {
         String::new()
     };
@@ -85,10 +85,9 @@ pub(in crate::advise) fn errors(case: &Case<'_>, found: &ErrorBurst) -> Advice {
         Evidence::count(format!("{noun}s in the burst"), found.burst.count).at(from_ns),
         Evidence::count(format!("{noun}s in the whole log"), found.total),
     ];
-    evidence.extend(is_error.then(|| Evidence::count("warnings before and among them", found.warnings_before)));
-    evidence.extend(
-        case.first_line.iter().map(|line| Evidence::count(format!("first line: {line}"), 1).at(found.first_ns)),
-    );
+    evidence.extend(is_error.then(|| Evidence::count("warnings before and during the burst", found.warnings_before)));
+    evidence
+        .extend(case.first_line.iter().map(|line| Evidence::count(format!("example: {line}"), 1).at(found.first_ns)));
     Advice {
         rule: Rule::ErrorBurst,
         weight: match found.level {
@@ -160,7 +159,7 @@ pub(in crate::advise) fn storm(case: &Case<'_>) -> Option<Advice> {
         saved: share,
         count,
         evidence: vec![
-            Evidence::count("lines in the storm", count).at(from_ns),
+            Evidence::count("lines in the burst", count).at(from_ns),
             Evidence::new("of all lines", share, Unit::Part),
             Evidence::count("lines of the site", site.count),
         ],

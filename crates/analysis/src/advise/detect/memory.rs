@@ -105,7 +105,7 @@ fn leak(case: &Case<'_>, site: &Site, all_live: f64) -> Option<Advice> {
         place: site.place.source.clone(),
         cause: format!("{} of {} are never freed", counted(used.live, "block"), used.count),
         message: format!(
-            "{label} leaks: {} with {} are never freed, {}/s throughout the trace",
+            "{label} leaks: {} ({}) are never freed, {}/s throughout the trace",
             counted(used.live, "block"),
             bytes(live),
             bytes(rate)
@@ -113,11 +113,11 @@ fn leak(case: &Case<'_>, site: &Site, all_live: f64) -> Option<Advice> {
         saved: share.min(1.0),
         count: used.live,
         evidence: vec![
-            Evidence::new("never freed", live, Unit::Bytes).at(used.first_ns),
+            Evidence::new("never freed, the first", live, Unit::Bytes).at(used.first_ns),
             Evidence::count("blocks never freed", used.live),
             Evidence::count("blocks allocated there", used.count),
             Evidence::new("per second", rate, Unit::Bytes),
-            Evidence::new("of the trace with growth", steadiness, Unit::Part),
+            Evidence::new("of the trace shows growth", steadiness, Unit::Part),
             Evidence::new("of all memory in use at the end", share.min(1.0), Unit::Part),
         ],
         query: site.query("live"),
@@ -161,7 +161,7 @@ fn churn(case: &Case<'_>, sites: &[Site]) -> Option<Advice> {
         place: site.place.source.clone(),
         cause: format!("its blocks live for {} on average", time(life)),
         message: format!(
-            "{label} makes {} of all allocations: {}, {} in total, {:.0}/s, freed after {}",
+            "{label} makes {} of all allocations: {}, {} in total, {:.0}/s, freed after {} on average",
             percent(share),
             counted(used.count, "block"),
             bytes(used.bytes as f64),

@@ -67,9 +67,9 @@ fn slowdown(case: &Case<'_>, number: u32, one: &NameUse) -> Option<Advice> {
         place: None,
         cause: format!("{} more per {outer} than before", time(extra_ns)),
         message: format!(
-            "{outer} takes {} as long from {} on: {} per call before, {} after{inside}",
-            times(ratio),
+            "from {} on, {outer} takes {} as long: {} per call before, {} after{inside}",
             time(at_ns.saturating_sub(measured.spans.clock.start_ns(0)) as f64),
+            times(ratio),
             time(change.before),
             time(change.after)
         ),

@@ -85,7 +85,7 @@ fn pool(case: &Case<'_>, group: &[usize]) -> Option<Advice> {
     let (rule, at, message, cause) = if is_idle {
         let at = order.len() - 1;
         let message = format!(
-            "{} is idle: it is busy for {}, the other threads of its pool for {}",
+            "{} has little to do: busy for {}, versus {} for the other threads in its pool",
             label(at),
             time(least),
             time(median(&busy[..at]))
@@ -94,7 +94,7 @@ fn pool(case: &Case<'_>, group: &[usize]) -> Option<Advice> {
             Rule::IdleWorker,
             at,
             message,
-            format!("it gets {} of the work of {of}", percent(least / busy.iter().sum::<f64>().max(1.0))),
+            format!("it does {} of the work of {of}", percent(least / busy.iter().sum::<f64>().max(1.0))),
         )
     } else {
         let message = format!(

@@ -45,7 +45,11 @@ fn one(case: &Case<'_>, name: u32, curve: &Curve) -> Option<Advice> {
         evidence: vec![
             Evidence::new("at the start", trend.first, Unit::Number).at(curve.clock.start_ns(0)),
             Evidence::new("at the end", trend.last, Unit::Number).at(curve.clock.start_ns(curve.clock.reached())),
-            Evidence::new(format!("of pairs of values rise ({} values)", curve.count), trend.steadiness, Unit::Part),
+            Evidence::new(
+                format!("of consecutive values increase ({} values)", curve.count),
+                trend.steadiness,
+                Unit::Part,
+            ),
         ],
         query: format!("SELECT ts_ns, value FROM counters WHERE name = {} ORDER BY ts_ns", quoted(name)),
     })
