@@ -12,6 +12,8 @@ use crate::{files, process::root};
 const REPLACED: &[(&str, &str)] = &[
     ("all alike", "the same"),
     ("anew", "again, from scratch"),
+    ("announced", "declared, planned"),
+    ("announces", "declares, plans"),
     ("as it stands", "unchanged"),
     ("beside", "next to, besides"),
     ("by way of", "through"),
@@ -43,6 +45,7 @@ const REPLACED: &[(&str, &str)] = &[
     ("tell apart", "distinguish"),
     ("tells apart", "distinguishes"),
     ("the begin", "the start"),
+    ("the fact that", "that, because"),
     ("the original", "the name of the tool"),
     ("to the byte", "byte for byte"),
     ("told", "reported, listed, distinguished"),
@@ -56,18 +59,24 @@ const REPLACED: &[(&str, &str)] = &[
 /// Phrases that messages must not contain.
 const IN_MESSAGES: &[&str] = &[
     "anew",
+    "announces",
     "are no",
     "are told",
     "as own",
     "beside",
+    "cannot be right",
     "inside of",
+    "is called",
     "is no",
     "is told",
+    "makes sense",
     "of its own",
+    "of the unknown",
     "of their own",
     "own time",
     "stretch",
     "tells apart",
+    "the fact that",
     "the original",
     "there is no",
     "told apart",
@@ -79,6 +88,7 @@ const IN_MESSAGES: &[&str] = &[
 const IN_COMMENTS: &[(&str, &str)] = &[
     ("all alike", "the same"),
     ("anew", "again, from scratch"),
+    ("announces", "declares, plans"),
     ("any more", "anymore, no longer"),
     ("as it stands", "unchanged"),
     ("as well as it can", "as far as possible"),
@@ -199,11 +209,85 @@ fn comments(text: &str, extension: &str) -> Lines {
     numbered.map(|(number, line)| (number + 1, prose(line))).collect()
 }
 
-/// The strings of a line of Rust or TypeScript; strings that span lines are left out.
-fn strings(line: &str, extension: &str) -> String {
-    let line = if extension == "ts" { line.replace('`', "\"") } else { line.to_owned() };
+/// The strings of Rust or TypeScript in lowercase, each with the line on which it starts.
+fn strings(text: &str, extension: &str) -> Lines {
+    if extension == "rs" { strings_of_rust(text) } else { strings_of_typescript(text) }
+}
+
+/// All strings of a line are one; strings that span lines are left out.
+fn strings_of_typescript(text: &str) -> Lines {
+    let is_comment = |line: &str| ["//", "/*", "* "].iter().any(|mark| line.trim_start().starts_with(mark));
+    let numbered = text.lines().enumerate().filter(|(_, line)| !is_comment(line));
     // Every second part is between quotation marks.
-    line.split('"').skip(1).step_by(2).collect::<Vec<_>>().join(" ").to_lowercase()
+    let strings = |line: &str| line.replace('`', "\"").split('"').skip(1).step_by(2).collect::<Vec<_>>().join(" ");
+    numbered.map(|(number, line)| (number + 1, strings(line).to_lowercase())).collect()
+}
+
+/// A string that spans lines is joined.
+fn strings_of_rust(text: &str) -> Lines {
+    let (mut found, mut rest, mut number) = (Vec::new(), text, 1);
+    while let Some(letter) = rest.chars().next() {
+        let (string, length) = match letter {
+            '/' if rest.starts_with("//") => (None, rest.find('\n').unwrap_or(rest.len())),
+            '/' if rest.starts_with("/*") => (None, rest.find("*/").map_or(rest.len(), |end| end + 2)),
+            '"' => quoted(rest),
+            '\'' => (None, letter_len(rest)),
+            'r' => raw(rest).unwrap_or((None, 1)),
+            _ => (None, letter.len_utf8()),
+        };
+        found.extend(string.map(|string| (number, joined(string).to_lowercase())));
+        number += rest[..length].matches('\n').count();
+        rest = &rest[length..];
+    }
+    found
+}
+
+/// The string that starts here, and its length with quotation marks.
+fn quoted(rest: &str) -> (Option<&str>, usize) {
+    let mut is_escaped = false;
+    for (at, letter) in rest.char_indices().skip(1) {
+        match letter {
+            '"' if !is_escaped => return (Some(&rest[1..at]), at + 1),
+            _ => is_escaped = letter == '\\' && !is_escaped,
+        }
+    }
+    (None, rest.len())
+}
+
+/// The same for a raw string.
+fn raw(rest: &str) -> Option<(Option<&str>, usize)> {
+    let hashes: String = rest[1..].chars().take_while(|letter| *letter == '#').collect();
+    let start = 2 + hashes.len();
+    rest.get(start - 1..start).filter(|mark| *mark == "\"")?;
+    let end = start + rest[start..].find(&format!("\"{hashes}"))?;
+    Some((Some(&rest[start..end]), end + 1 + hashes.len()))
+}
+
+/// The length of a quoted character, or of the mark of a lifetime.
+fn letter_len(rest: &str) -> usize {
+    let mut letters = rest.char_indices().skip(1);
+    match (letters.next(), letters.next()) {
+        (Some((_, '\\')), Some((at, escaped))) => {
+            let from = at + escaped.len_utf8();
+            rest[from..].find('\'').map_or(rest.len(), |end| from + end + 1)
+        }
+        (Some(_), Some((at, '\''))) => at + 1,
+        _ => 1,
+    }
+}
+
+/// The lines of a string as one line.
+fn joined(string: &str) -> String {
+    let mut lines = string.split('\n');
+    let mut joined = lines.next().unwrap_or_default().to_owned();
+    for line in lines {
+        match joined.strip_suffix('\\') {
+            Some(continued) => joined.truncate(continued.len()),
+            None => joined.push(' '),
+        }
+        joined.push_str(line.trim_start());
+    }
+    joined
 }
 
 fn extension(path: &Path) -> &str {
@@ -249,14 +333,12 @@ fn messages_use_the_words_of_the_project() {
         let text = read(&path);
         // Messages of tests are only for developers.
         let messages = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
-        let is_comment = |line: &str| ["//", "/*", "* "].iter().any(|mark| line.trim_start().starts_with(mark));
-        for (number, line) in messages.lines().enumerate().filter(|(_, line)| !is_comment(line)) {
-            let mut strings = strings(line, extension);
+        for (number, mut string) in strings(messages, extension) {
             if extension == "ts" {
-                strings = strings.replace("there are no ", "");
+                string = string.replace("there are no ", "");
             }
-            for phrase in IN_MESSAGES.iter().filter(|phrase| contains(&strings, phrase)) {
-                found.push(format!("{}:{}: `{phrase}`", path.display(), number + 1));
+            for phrase in IN_MESSAGES.iter().filter(|phrase| contains(&string, phrase)) {
+                found.push(format!("{}:{number}: `{phrase}`", path.display()));
             }
         }
     }
@@ -309,7 +391,22 @@ fn phrases_are_found_in_comments_and_strings() {
     let expected = ["a.rs:1: `what is there`; write the existing records", "a.rs:4: `goes on`; write continues"];
     assert_eq!(found, expected);
     assert_eq!(comments("/** A */\n * b\n*c = 1;", "ts"), [(1, "a */".to_owned()), (2, "b".to_owned())]);
-    assert_eq!(strings("note(`It is no ${name}`, \"Anew\")", "ts"), "it is no ${name} anew");
+    assert_eq!(strings("note(`It is no ${name}`, \"Anew\")", "ts"), [(1, "it is no ${name} anew".to_owned())]);
+}
+
+#[test]
+fn strings_that_span_lines_are_found() {
+    let source = r##"
+        // "A comment" isn't one, nor is '"', '\"' or the lifetime in &'a str.
+        note("It \"is \
+              no\" trace", b"Anew");
+        let (mark, escaped) = ('"', '\'');
+        note(r#"a "raw"
+            one"#);
+    "##;
+    let expected = [(3, r#"it \"is no\" trace"#), (4, "anew"), (6, r#"a "raw" one"#)];
+    let found = strings(source, "rs");
+    assert_eq!(found, expected.map(|(number, string)| (number, string.to_owned())));
 }
 
 #[test]
