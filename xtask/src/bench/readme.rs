@@ -45,7 +45,7 @@ static JOBS: &[Job] = &[
         verb: &["lines", "--csv"],
     },
     Job { format: "WTF", sample: "game.wtf-trace", tool: "tracing-framework loads it", command: wtf, verb: &["check"] },
-    Job { format: "WTF", sample: "game.wtf-trace", tool: "the same", command: wtf, verb: &["stats"] },
+    Job { format: "WTF", sample: "game.wtf-trace", tool: "tracing-framework loads it", command: wtf, verb: &["stats"] },
 ];
 
 fn nytprof_load(file: &Path) -> Outcome<Command> {

@@ -55,9 +55,9 @@ Installed-Size: {}
 Depends: {depends}
 Section: devel
 Priority: optional
-Description: reads, repairs, queries and shows traces of five profilers
- Opens EasyProfiler, NYTProf, CNanoLog, Memlyze and Web Tracing Framework
- traces, also damaged ones: summary, statistics, flame graphs, SQL,
+Description: reads, repairs, queries and shows profiler, log and memory traces
+ Opens EasyProfiler, NYTProf, Pynytprof, CNanoLog, Memlyze and Web Tracing
+ Framework traces, including damaged ones: statistics, flame graphs, SQL,
  conversion to Perfetto, Chrome and others, and a timeline in the browser.
  Includes the recorder for C and C++ and the library that records the
  allocations of a program.

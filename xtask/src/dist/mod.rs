@@ -25,7 +25,8 @@ pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
     name: "dist",
     arguments: "[--program PATH] [--target TRIPLE] [--root FOLDER] [--same] [PART…]",
     help: "\
-Builds the files of a release in target/artifacts, and tests each of them.
+Builds the files of a release in target/artifacts, tests the archive, the package and the wheel, and
+builds the small crates from their packages.
 
 PART is archive, deb, crates, sbom or wheel (default: all). SHA256SUMS lists the files. The program is
 built with the profile dist, statically with musl if that target is installed (`rustup target add
@@ -36,8 +37,9 @@ hour of CPU time. Archive and package include the page of `cargo xtask page`, wh
 a folder that contains nothing else except, if the program needs it, the C library; with --root, in a
 copy of that system, such as one created by `mmdebstrap --variant=essential bookworm FOLDER`.
 
-The files are reproducible: times are the time of the commit, paths are relative to the workspace, and
-entries are sorted. --same fails if a file differs from the previous one.",
+Except for the wheel, the files are reproducible: times are the time of the commit, paths are relative to
+the workspace, and entries are sorted. --same fails if a file other than the wheel differs from the
+previous one.",
     run,
 };
 
