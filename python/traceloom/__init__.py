@@ -1,4 +1,4 @@
-"""Opens the traces that no other tool opens, as Arrow tables: EasyProfiler, NYTProf, CNanoLog, Memlyze, Web Tracing Framework.
+"""Opens traces that general-purpose viewers cannot, as Arrow tables: EasyProfiler, NYTProf, CNanoLog, Memlyze, Web Tracing Framework.
 
 >>> import traceloom
 >>> trace = traceloom.sample("easyprofiler")        # or traceloom.open("capture.prof")

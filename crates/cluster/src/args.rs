@@ -35,13 +35,13 @@ pub(crate) struct Scheduler {
     pub(crate) bind: IpAddr,
     #[arg(long, default_value_t = 50050)]
     pub(crate) port: u16,
-    /// Host name under which executors and clients reach the scheduler.
+    /// Host name that executors and clients use to reach the scheduler.
     #[arg(long, value_name = "HOST")]
     pub(crate) external_host: Option<String>,
     /// Executors that must be registered before `/readyz` answers 200.
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub(crate) min_executors: usize,
-    /// End when standard input ends.
+    /// Exit when standard input closes.
     #[arg(long, hide = true)]
     pub(crate) with_parent: bool,
 }
@@ -56,7 +56,7 @@ pub(crate) struct Executor {
     /// Address to listen on. There is no authentication: listen on a trusted network only.
     #[arg(long, default_value = "127.0.0.1")]
     pub(crate) bind: IpAddr,
-    /// Host name under which other executors and clients reach this one.
+    /// Host name that other executors and clients use to reach this one.
     #[arg(long, value_name = "HOST")]
     pub(crate) external_host: Option<String>,
     /// Port for data.
@@ -75,7 +75,7 @@ pub(crate) struct Executor {
     /// Folder for data between stages.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) work_folder: Option<PathBuf>,
-    /// End when standard input ends.
+    /// Exit when standard input closes.
     #[arg(long, hide = true)]
     pub(crate) with_parent: bool,
 }
@@ -91,7 +91,7 @@ pub(crate) struct Local {
     /// Concurrent tasks per executor.
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub(crate) slots: usize,
-    /// End when standard input ends.
+    /// Exit when standard input closes.
     #[arg(long, hide = true)]
     pub(crate) with_parent: bool,
 }

@@ -1,4 +1,4 @@
-//! Opens the traces that no other tool opens: EasyProfiler `.prof`, NYTProf (Perl's and Pynytprof's), CNanoLog `.clog`,
+//! Opens traces that general-purpose viewers cannot: EasyProfiler `.prof`, NYTProf (Perl's and Pynytprof's), CNanoLog `.clog`,
 //! Memlyze `.mlyze`, Web Tracing Framework `.wtf-trace`; healthy or damaged, compressed or not.
 //!
 #![cfg_attr(all(feature = "easyprofiler", feature = "tables"), doc = "```")]

@@ -27,13 +27,14 @@ pub(crate) struct View {
     /// If the program is restarted, a new file such as `live-2.wtf-trace` is written.
     #[arg(short, long, value_name = "FILE", requires = "live")]
     pub(crate) output: Option<PathBuf>,
-    /// File with the token of the program, or `-` (default: $TRACELOOM_TOKEN, or the file that the program wrote).
+    /// File that contains the program's token; `-` is standard input (default: $TRACELOOM_TOKEN, or the file that the
+    /// program wrote).
     #[arg(long, value_name = "FILE", requires = "live")]
     pub(crate) token_file: Option<PathBuf>,
-    /// Keep the spans of this much recent time in memory.
+    /// Keep this much recent time in memory.
     #[arg(long = "keep", value_name = "TIME", value_parser = parse_duration, default_value = "10m", requires = "live")]
     pub(crate) keep_ns: i64,
-    /// Keep about this many bytes of spans in memory.
+    /// Keep at most about this much data in memory.
     #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "1GB", requires = "live")]
     pub(crate) keep_bytes: u64,
     /// Print the address without opening the browser.
@@ -168,7 +169,7 @@ pub(crate) enum FlameWeight {
 
 #[derive(Args, Debug)]
 pub(crate) struct Report {
-    /// Traces; two of them are compared.
+    /// Traces; exactly two are compared.
     #[arg(required_unless_present = "baseline", conflicts_with_all = ["baseline", "candidate"], value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
@@ -254,7 +255,7 @@ pub(crate) struct Lines {
     /// Write the output of nytprofcg, for KCachegrind.
     #[arg(long, group = "shape", conflicts_with = "json")]
     pub(crate) callgrind: bool,
-    /// Rows of each list.
+    /// Maximum rows per list.
     #[arg(long, default_value_t = 15, value_name = "N")]
     pub(crate) limit: usize,
     /// Output file; `-` is standard output.
@@ -296,10 +297,10 @@ pub(crate) struct Memory {
     /// Also list the memory in use at this time, such as `1.5s`.
     #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     pub(crate) at: Option<i64>,
-    /// Rows of each list.
+    /// Maximum rows per list.
     #[arg(long, default_value_t = 10, value_name = "N")]
     pub(crate) limit: usize,
-    /// Number of points of the usage curve.
+    /// Number of points in the usage curve.
     #[arg(long, default_value_t = 60, value_name = "N")]
     pub(crate) points: usize,
     #[command(flatten)]
@@ -324,7 +325,7 @@ pub(crate) struct Query {
     /// Print the query plan instead of the result.
     #[arg(long, conflicts_with = "cluster")]
     pub(crate) explain: bool,
-    /// Run the query on the cluster whose scheduler is at this URL; needs `traceloom-cluster`.
+    /// Run the query on a cluster (URL of its scheduler); needs `traceloom-cluster`.
     #[arg(long, value_name = "URL")]
     pub(crate) cluster: Option<String>,
     #[command(flatten)]

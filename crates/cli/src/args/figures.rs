@@ -30,7 +30,7 @@ pub(crate) struct Stats {
     /// Sort by this key, largest first.
     #[arg(long, value_parser = choice::<Sort>(), default_value = "self", value_name = "KEY")]
     pub(crate) sort: Sort,
-    /// Rows of each list (default: 20 on a terminal, otherwise all).
+    /// Maximum rows per list (default: 20 on a terminal, otherwise all).
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
     /// Show a histogram of the durations of this name.
@@ -74,13 +74,13 @@ pub(crate) struct Comparison {
     /// Treat smaller changes as equal.
     #[arg(long, alias = "least-change", default_value = "1%", value_name = "PERCENT", value_parser = parse_part)]
     pub(crate) min_change: f64,
-    /// Leave out names with a smaller share on both sides.
+    /// Leave out names with less than this share of the self time on both sides.
     #[arg(long, alias = "least-share", default_value = "0%", value_name = "PERCENT", value_parser = parse_part)]
     pub(crate) min_share: f64,
     /// Also show unchanged names.
     #[arg(long)]
     pub(crate) all: bool,
-    /// Rows of each list (default: all).
+    /// Maximum rows per list (default: all).
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
     /// One JSON object.
@@ -102,13 +102,13 @@ impl Comparison {
 
 #[derive(Args, Debug)]
 pub(crate) struct Advise {
-    /// Time budget of a frame.
+    /// Time budget per frame.
     #[arg(long, default_value = "16.667ms", value_name = "TIME", value_parser = parse_duration)]
     pub(crate) budget: i64,
-    /// Share of the busy time above which a name is hot.
+    /// Report names with more than this share of the busy time.
     #[arg(long, default_value = "10%", value_name = "PERCENT", value_parser = parse_part)]
     pub(crate) hot: f64,
-    /// A slow frame takes at least this many times the median.
+    /// Report frames that take at least this many times the median.
     #[arg(long, default_value_t = 1.3, value_name = "FACTOR", value_parser = parse_times)]
     pub(crate) spike: f64,
     /// Print the SQL query of each finding.
@@ -120,7 +120,7 @@ pub(crate) struct Advise {
 
 #[derive(Args, Debug)]
 pub(crate) struct Summary {
-    /// Rows of each list.
+    /// Maximum rows per list.
     #[arg(long, default_value_t = SUMMARY_ROWS, value_name = "N")]
     pub(crate) limit: usize,
     #[command(flatten)]

@@ -46,7 +46,7 @@ pub(crate) struct Check {
 #[derive(Args, Debug)]
 pub(crate) struct Convert {
     /// Traces to read, then the file to write; `-` is standard input or output. Several traces are merged.
-    #[arg(required_unless_present = "list", value_name = "FILE")]
+    #[arg(required_unless_present = "list", value_name = "IN|OUT")]
     pub(crate) files: Vec<PathBuf>,
     /// Output format, such as `perfetto` or `easyprofiler:1.3.0` (default: from the extension of OUT).
     #[arg(long, value_name = "ID[:VARIANT]")]
@@ -77,7 +77,7 @@ pub(crate) struct Repair {
     /// Output file; `-` is standard output.
     #[arg(value_name = "OUT")]
     pub(crate) output: PathBuf,
-    /// Another log of the same program, for a CNanoLog file that has no dictionary.
+    /// Use the dictionary of this other log of the same program if the log has none.
     #[arg(long, value_name = "FILE")]
     pub(crate) dictionary: Option<PathBuf>,
     #[command(flatten)]
@@ -105,7 +105,7 @@ pub(crate) struct Slice {
 #[derive(Args, Debug)]
 pub(crate) struct Merge {
     /// Traces of one format, then the file to write; `-` is standard output.
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required = true, value_name = "IN|OUT")]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) reading: Reading,

@@ -12,7 +12,7 @@ use super::{
 #[derive(Args, Debug)]
 pub(crate) struct Ingest {
     /// Traces and folders of traces, then the store, which is created if needed.
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required = true, value_name = "SRC|STORE")]
     pub(crate) files: Vec<PathBuf>,
     /// Take partition values from paths, as in `{host}/{build}/{day}/*.prof`; files that do not match are skipped.
     #[arg(long, value_name = "TEMPLATE")]
@@ -41,10 +41,10 @@ pub(crate) struct Trend {
     /// Ignore smaller changes.
     #[arg(long, alias = "least-change", default_value = "5%", value_name = "PERCENT", value_parser = parse_part)]
     pub(crate) min_change: f64,
-    /// Names to list.
+    /// Maximum number of names.
     #[arg(long, default_value_t = 20, value_name = "N")]
     pub(crate) limit: usize,
-    /// Run the query on the cluster whose scheduler is at this URL; needs `traceloom-cluster`.
+    /// Run the query on a cluster (URL of its scheduler); needs `traceloom-cluster`.
     #[arg(long, value_name = "URL")]
     pub(crate) cluster: Option<String>,
     /// One JSON object.
@@ -77,7 +77,7 @@ pub(crate) struct Regressions {
     /// Build after the change.
     #[arg(long, value_name = "BUILD")]
     pub(crate) candidate: String,
-    /// Run the query on the cluster whose scheduler is at this URL; needs `traceloom-cluster`.
+    /// Run the query on a cluster (URL of its scheduler); needs `traceloom-cluster`.
     #[arg(long, value_name = "URL")]
     pub(crate) cluster: Option<String>,
     #[command(flatten)]

@@ -29,17 +29,20 @@ pub(crate) struct Capture {
     /// STATUS is off, on, force-on, off-recursive, on-without-children or force-on-without-children.
     #[arg(long = "set", value_name = "BLOCK=STATUS")]
     pub(crate) statuses: Vec<String>,
-    /// Record context switches.
+    /// Turn the recording of context switches on or off.
     #[arg(long, value_enum, value_name = "SWITCH")]
     pub(crate) event_tracing: Option<Switch>,
-    /// Record context switches with low priority (Windows).
+    /// Use low priority for recording context switches (Windows).
     #[arg(long, value_enum, value_name = "SWITCH")]
     pub(crate) low_priority: Option<Switch>,
 }
 
 #[derive(Args, Debug)]
+#[command(mut_arg("files", |files| files
+    .value_name("HOST:PORT|SOCKET|FILE")
+    .help("Address of a running program (HOST:PORT or the path of a socket), or traces, added together")))]
 pub(crate) struct Top {
-    /// Length of time to show, and how often to redraw.
+    /// Show this much recent time, and redraw at this interval.
     #[arg(long = "every", value_name = "TIME", value_parser = parse_duration, default_value = "2s")]
     pub(crate) every_ns: i64,
     /// Stop after this many redraws (default: at Ctrl-C; after one if standard output is not a terminal).

@@ -11,8 +11,8 @@ pub(crate) struct Log {
     /// Logs, in order; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Levels to show, by name; `warn+` means WARN and ERROR. A custom level without a name is called `LEVEL_` and its
-    /// number, such as `LEVEL_9`.
+    /// Levels to show, by name; `warn+` means WARN and ERROR. A custom level without a name is `LEVEL_` and its number,
+    /// such as `LEVEL_9`.
     #[arg(long, value_delimiter = ',', value_name = "LEVEL,…")]
     pub(crate) level: Vec<String>,
     /// Only entries at or after this time: a date and time, or an offset such as `90s` from the start of the log.
@@ -48,7 +48,7 @@ pub(crate) struct Log {
     /// Print times in the local time zone.
     #[arg(long)]
     pub(crate) local: bool,
-    /// Another log of the same program, for a log without a dictionary.
+    /// Use the dictionary of this other log of the same program if a log has none.
     #[arg(long, value_name = "FILE")]
     pub(crate) dictionary: Option<PathBuf>,
     /// How levels are numbered (default: detect).

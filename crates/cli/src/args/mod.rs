@@ -19,7 +19,7 @@ use traceloom_analysis::choice::Choice;
 use traceloom_mapping::Offset;
 use traceloom_open::FORMATS;
 
-/// Opens the traces that no other tool opens: EasyProfiler .prof, NYTProf (Perl's and Pynytprof's), CNanoLog
+/// Opens traces that general-purpose viewers cannot: EasyProfiler .prof, NYTProf (Perl's and Pynytprof's), CNanoLog
 /// .clog, Memlyze .mlyze, Web Tracing Framework .wtf-trace.
 ///
 /// Traces may be damaged or compressed (gzip, zstd, lz4), and may come from a file or a pipe (`-`). Results go to
@@ -121,7 +121,7 @@ Examples:
 
     /// List all problems, with byte offsets.
     ///
-    /// Severity `error` means that the format's own tool rejects the file. `--strict` stops at the first error, as that
+    /// Severity `error` means that the format's own tool refuses the file. `--strict` stops at the first error, as that
     /// tool does. The exit code is 1 if there is an error or if data is missing, even if the tool does not notice it;
     /// with `--allow-damaged`, it is 1 only if there is an error.
     #[command(after_help = "\
@@ -220,9 +220,8 @@ Examples:
 
     /// Write a report as a single HTML file.
     ///
-    /// The file is static, self-contained and at most 1 MB, and needs no JavaScript. Two traces are compared as in
-    /// `diff`, and so are the runs of `--baseline` and `--candidate`; any other number of traces is shown one after the
-    /// other.
+    /// The file is static, self-contained and at most 1 MB, and needs no JavaScript. Exactly two traces, or the
+    /// runs of `--baseline` and `--candidate`, are compared as in `diff`; otherwise, traces are shown one after another.
     #[command(after_help = "\
 Examples:
   traceloom report game.prof -o game.html
@@ -253,8 +252,8 @@ Examples:
 
     /// Show the cost of each line next to the source, with callers and callees.
     ///
-    /// For line profiles. Colors show how far a line is above the median of its file: green up to half a deviation,
-    /// cyan up to one, yellow up to two, red more.
+    /// For line profiles. Colors show how far a line is above the median of its file, in median absolute
+    /// deviations: green up to 0.5, cyan up to 1, yellow up to 2, red above 2.
     #[command(after_help = "\
 Examples:
   traceloom lines nytprof.out
@@ -268,7 +267,7 @@ Examples:
     /// Show memory usage, allocations at the peak, and leaks of a trace or a program.
     ///
     /// `traceloom memory -- PROGRAM` runs a program, records every allocation and free with its stack, and then shows
-    /// the result. It exits with the exit code of the program.
+    /// the result. The exit code is that of the program.
     #[command(after_help = "\
 Examples:
   traceloom memory -- ./service --once
