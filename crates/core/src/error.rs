@@ -172,7 +172,7 @@ impl fmt::Display for ErrorKind {
             Self::Internal(message) => write!(f, "a bug in Traceloom: {message}"),
             Self::Refused(finding) => write!(f, "{} [{}]", finding.message(), finding.rule.code),
             Self::Limit { what, wanted, limit } => {
-                write!(f, "over the limit for {what}: {wanted}, at most {limit}")
+                write!(f, "limit exceeded for {what}: {wanted}, the maximum is {limit}")
             }
         }
     }

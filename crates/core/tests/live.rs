@@ -50,9 +50,9 @@ fn send(bytes: &[&[u8]]) -> impl FnOnce(&mut TcpStream) + Send + 'static {
 fn wrong_bytes_are_one_sentence() {
     let (stranger, _) = watch(send(&[b"HTTP/1.1 400 Bad Request\r\n\r\n"]));
     assert_eq!(stranger, "the peer does not speak the live protocol of Traceloom");
-    assert_eq!(watch(send(&[&refuse("not today")])).0, "the program refused: not today");
+    assert_eq!(watch(send(&[&refuse("not today")])).0, "the program refused the connection: not today");
     let (unknown, _) = watch(send(&[&accept("x"), &[9, 0, 0, 0, 0]]));
-    assert_eq!(unknown, "the program sent a frame of the unknown kind 9");
+    assert_eq!(unknown, "the program sent a frame of unknown kind 9");
 }
 
 #[test]

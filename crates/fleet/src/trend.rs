@@ -92,7 +92,7 @@ pub fn trend(fleet: &dyn Ask, options: &TrendOptions) -> Result<Trend> {
     let points = points(fleet)?;
     let values = values(fleet, &points, options)?;
     if let (Some(name), true) = (&options.name, values.is_empty()) {
-        return Err(Error::usage(format!("no span in the store is called {name}")));
+        return Err(Error::usage(format!("no span in the store is named {name}")));
     }
     let histories: Vec<Vec<Vec<f64>>> = values.values().cloned().collect();
     let changes = trend::changes(&histories, &options.changes);

@@ -21,7 +21,7 @@ impl Kind for TextList {
     type Cell<'a> = &'a [Named<'a>];
     type Column = ListColumn;
     type Reader<'b> = TextLists<'b>;
-    const LABEL: &'static str = "list of texts";
+    const LABEL: &'static str = "list of text";
 
     fn data_type() -> DataType {
         DataType::List(item())

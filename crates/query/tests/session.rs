@@ -191,7 +191,7 @@ fn mistakes_are_marked_and_mended() {
         ("select sum(name) from spans", place(1, 8, 11), "'sum' does not accept these arguments: sum(name)", ""),
         ("select 'abc from spans", place(1, 8, 9), "Unterminated", ""),
         ("select * from spans_at('soon')", None, "'soon' is not a time", ""),
-        ("select percentile(dur_ns, 2) from spans", None, "the share of percentile", ""),
+        ("select percentile(dur_ns, 2) from spans", None, "the second argument of percentile", ""),
         ("select * from descendant(1)", None, "no function 'descendant'", "`descendants`"),
     ];
     for (sql, place, message, help) in cases {

@@ -254,7 +254,7 @@ impl<H: Payload, T: Payload> Payload for Laid<H, T> {
 /// Stops the compiler if the arguments do not fit the format.
 #[doc(hidden)]
 pub const fn check_format(format: &str, classes: &[Class], len: usize) {
-    assert!(len <= SLOTS_LIBRARY, "an entry has at most 50 arguments");
+    assert!(len <= SLOTS_LIBRARY, "an entry can have at most 50 arguments");
     let text = format.as_bytes();
     let mut at = 0;
     let mut arg = 0;

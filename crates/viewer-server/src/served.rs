@@ -124,7 +124,7 @@ pub(crate) fn with_store(router: Router, store: &StoreOptions) -> Result<Router>
 
 #[cfg(not(feature = "sql"))]
 pub(crate) fn with_store(_: Router, store: &StoreOptions) -> Result<Router> {
-    Err(Error::unsupported("this build has no stores").in_file(&store.path))
+    Err(Error::unsupported("this build cannot open stores").in_file(&store.path))
 }
 
 #[cfg(feature = "sql")]
@@ -134,5 +134,5 @@ fn open(main: &Router, trace: &str) -> Result<Router, viewer::Response> {
 
 #[cfg(not(feature = "sql"))]
 fn open(_: &Router, _: &str) -> Result<Router, viewer::Response> {
-    Err(viewer::Response::refused(404, "this build has no stores"))
+    Err(viewer::Response::refused(404, "this build cannot open stores"))
 }

@@ -17,7 +17,7 @@ pub struct Summary {
     /// Facts about the file.
     #[serde(flatten)]
     pub about: About,
-    /// Problems of the file.
+    /// Problems in the file.
     pub health: Health,
     /// The main finding in one sentence.
     pub verdict: String,

@@ -96,7 +96,7 @@ fn list() -> Result<Outcome> {
         let extensions: Vec<_> = target.written_extensions().map(|extension| format!(".{extension}")).collect();
         writeln!(out, "{name}{}{name:#}  {dim}{}{dim:#}\n    {}", target.id, extensions.join(" "), target.about)?;
         let tables: Vec<_> = Table::ALL.into_iter().filter(|table| target.shows(*table)).map(Table::name).collect();
-        let held = if tables.is_empty() { "any one table".to_owned() } else { tables.join(", ") };
+        let held = if tables.is_empty() { "one table of your choice".to_owned() } else { tables.join(", ") };
         writeln!(out, "    holds: {held}")?;
         if !target.variants.is_empty() {
             let variants = target.variants.iter().map(|variant| format!("{}:{}", target.id, variant.id));

@@ -37,7 +37,7 @@ struct Program {
 static PROGRAMS: &[Program] = &[
     Program {
         name: "recorded-game",
-        about: "a game loop that recorded itself just now",
+        about: "a game loop, recorded just now",
         record: game::record,
         questions: &[
             ("where does the time go?", "stats {base}.prof"),
@@ -48,7 +48,7 @@ static PROGRAMS: &[Program] = &[
     },
     Program {
         name: "recorded-service",
-        about: "a service that recorded itself just now",
+        about: "a service, recorded just now",
         record: service::record,
         questions: &[("what went wrong?", "log --level warn+ {base}.clog"), ("who waits?", "stats {base}.wtf-trace")],
         extensions: &["clog", "wtf-trace"],

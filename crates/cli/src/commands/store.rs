@@ -47,7 +47,7 @@ pub(crate) fn add(inputs: &[PathBuf], output: &Path, arguments: &args::files::Co
         return Err(Error::usage(message));
     }
     if inputs.is_empty() {
-        return Err(Error::usage("name the traces before the store"));
+        return Err(Error::usage("no traces given; use `traceloom convert IN... STORE --to parquet`"));
     }
     imp::add(inputs, output, &arguments.reading)
 }

@@ -58,7 +58,7 @@ fn stats_of_a_stretch_and_a_histogram() {
     assert_eq!(bins.iter().filter_map(|bin| bin["count"].as_u64()).sum::<u64>(), calls(&whole));
     assert_snapshot("stats_histogram", &stdout(&traceloom(&["stats", "--histogram", "Frame", &game])));
     let none = traceloom(&["stats", "--histogram", "no such name", &game]);
-    assert!(stdout(&none).is_empty() && stderr(&none).contains("no span is called no such name"), "{}", stderr(&none));
+    assert!(stdout(&none).is_empty() && stderr(&none).contains("no span is named no such name"), "{}", stderr(&none));
 }
 
 #[test]

@@ -111,8 +111,8 @@ fn overwriting_keeps_the_mode_and_follows_a_link() {
 fn names_that_are_not_there_are_reported() {
     let demo = demo();
     let game = demo.path("demo/game.prof");
-    refused(&["stats", "--name", "Fram", &game], 1, "no span is called Fram; did you mean `Frame`?");
-    refused(&["stats", "--histogram", "Nope", &game], 1, "no span is called Nope");
+    refused(&["stats", "--name", "Fram", &game], 1, "no span is named Fram; did you mean `Frame`?");
+    refused(&["stats", "--histogram", "Nope", &game], 1, "no span is named Nope");
     for flag in ["--name", "--histogram"] {
         assert_eq!(stdout(&traceloom(&["stats", flag, "Nope", &game])), "", "{flag}: the threads are no answer");
     }

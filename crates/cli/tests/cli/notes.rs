@@ -109,5 +109,5 @@ fn an_interactive_report_says_that_it_has_none() {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_traceloom"));
     command.args(["report", "--interactive", &trace, "-o", &folder.path("out.html")]);
     let output = command.env("TRACELOOM_PAGE", &page).output().expect("the program starts");
-    assert!(stderr(&output).contains("its notes (2) are not in an interactive report"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("an interactive report leaves out its notes (2)"), "{}", stderr(&output));
 }

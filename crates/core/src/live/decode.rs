@@ -92,7 +92,7 @@ impl Decoder {
             Some(&STATUS) => within(length, 8)?,
             Some(&END) => within(length, 0)?,
             Some(kind) => {
-                return Err(Error::unrecognized(format!("the program sent a frame of the unknown kind {kind}")));
+                return Err(Error::unrecognized(format!("the program sent a frame of unknown kind {kind}")));
             }
         };
         Ok(FRAME_HEAD + payload)
@@ -107,7 +107,7 @@ impl Decoder {
     fn answer(&mut self, message: &[u8]) -> Result<Frame<'static>> {
         let text = String::from_utf8_lossy(message.get(ANSWER_HEAD..).unwrap_or_default()).into_owned();
         if message.get(MAGIC.len()) != Some(&0) {
-            let refused = format!("the program refused: {text}");
+            let refused = format!("the program refused the connection: {text}");
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, refused).into());
         }
         self.is_accepted = true;
@@ -186,7 +186,7 @@ mod tests {
         let frame = |kind, length: u32| [accept("x"), vec![kind], length.to_le_bytes().to_vec()].concat();
         let too_long = [&MAGIC[..], &[0, 255, 255]].concat();
         for (bytes, expected) in [
-            (refuse("the token is wrong"), "refused: the token is wrong"),
+            (refuse("the token is wrong"), "refused the connection: the token is wrong"),
             (b"HTTP/1.1 400 Bad Request".to_vec(), "does not speak"),
             (b"TL".to_vec(), "inside: true"),
             (too_long, "bytes of a live frame"),

@@ -20,7 +20,7 @@ pub(super) const END: u8 = 3;
 /// The first message of a viewer.
 pub fn greeting(token: &str) -> Result<Vec<u8>> {
     let length = u8::try_from(token.len()).ok().filter(|length| *length > 0);
-    let length = length.ok_or_else(|| Error::usage("a token has 1 to 255 bytes"))?;
+    let length = length.ok_or_else(|| Error::usage("a token must have 1 to 255 bytes"))?;
     Ok([&MAGIC, &[length][..], token.as_bytes()].concat())
 }
 

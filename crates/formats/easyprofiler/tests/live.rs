@@ -274,7 +274,7 @@ fn hostile_peers_are_refused_in_one_sentence() {
     );
     let ping = Message::Ping.encode();
     let unknown = [&ping[..], &ping[..4], &[99]].concat();
-    assert_eq!(error(&unknown), "byte 5, type: the peer sent a message of the unknown type 99");
+    assert_eq!(error(&unknown), "byte 5, type: the peer sent a message of unknown type 99");
 
     // Four gigabytes of descriptors cost nothing.
     let huge = Message::Descriptors { bytes: u32::MAX }.encode();

@@ -1,9 +1,9 @@
-//! Problems of the file.
+//! Problems in the file.
 
 use crate::{Maybe, Name, Text, Unsigned, define::table};
 
 table! {
-    /// Problems of the file, as `traceloom check` lists them.
+    /// Problems in the file, as `traceloom check` lists them.
     Findings findings: Finding {
         /// The rule, such as `easyprofiler.count-mismatch`.
         code: Name,

@@ -80,7 +80,7 @@ impl Samples {
             Some(ScalarValue::Float64(Some(share))) if (0.0..=1.0).contains(&share) => {
                 Ok(Self { share, groups: Vec::new(), bytes: 0 })
             }
-            _ => plan_err!("the share of percentile must be a number from 0 to 1, such as 0.99"),
+            _ => plan_err!("the second argument of percentile must be a number from 0 to 1, such as 0.99"),
         }
     }
 

@@ -132,7 +132,8 @@ impl Manifest {
         for (table, file) in self.tables.iter().flat_map(|(table, files)| files.iter().map(move |file| (table, file))) {
             let of_traces = of_traces.remove(&(table.as_str(), file.run)).unwrap_or(0);
             if of_traces != file.rows {
-                let message = format!("{} rows for {} but {of_traces} for its traces", file.rows, file.file);
+                let message =
+                    format!("lists {} rows for {}, but {of_traces} rows for the traces in it", file.rows, file.file);
                 return Err(Error::unrecognized(message));
             }
         }

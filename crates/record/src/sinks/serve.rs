@@ -66,7 +66,7 @@ impl Serve {
         let given = serving.token.clone();
         let is_fit = |token: &String| (1..=MAX_TOKEN_BYTES).contains(&token.len());
         if given.as_ref().is_some_and(|token| !is_fit(token)) {
-            return Err(Error::usage("a token has 1 to 255 bytes"));
+            return Err(Error::usage("a token must have 1 to 255 bytes"));
         }
         let mut left_behind = Vec::new();
         let (listener, token) = match &serving.at {

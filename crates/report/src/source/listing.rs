@@ -65,7 +65,7 @@ impl<'s> Listing<'s> {
             @if let Some((parent, line)) = self.file.parent {
                 p { "A string eval in " (self.source.link(Some(parent), None, &format!("line {line} of {}", self.source.name_of(parent)))) "." }
             }
-            @if !self.file.merged.is_empty() { p { "Includes " (self.file.merged.len()) " equal string evals." } }
+            @if !self.file.merged.is_empty() { p { "Includes " (self.file.merged.len()) " identical string evals." } }
             @if self.file.source.is_empty() {
                 p { "The profile does not contain the source; " code { "--source-dir" } " adds it." }
             }

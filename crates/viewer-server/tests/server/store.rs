@@ -143,7 +143,7 @@ fn trends_are_those_of_the_verbs() {
     assert!(first[0] == "Render" && first[3].as_f64().is_some_and(|change| (0.2..0.4).contains(&change)), "{names}");
     assert_eq!(server.get("store/names?skip=0&take=9&text=pda").json()["rows"][0][0], "Update");
     let unknown = server.get("store/trend?name=Nothing");
-    assert!(unknown.status == 422 && unknown.error().contains("no span in the store is called Nothing"));
+    assert!(unknown.status == 422 && unknown.error().contains("no span in the store is named Nothing"));
 
     let report = traceloom_fleet::regressions(&session, ["b5", "b6"], &diff::Options::default()).expect("a report");
     let changes = server.get("store/regressions?baseline=b5&candidate=b6").json();

@@ -97,7 +97,7 @@ impl Session {
                 }
             }
             if let Some(bar) = &bar {
-                bar.set_message(format!("capturing; {}; Ctrl-C or Enter ends it", self.frames));
+                bar.set_message(format!("capturing; {}; press Ctrl-C or Enter to stop", self.frames));
                 bar.tick();
             }
         }
@@ -116,7 +116,7 @@ impl Session {
         let Some(failure) = failure else { return Ok(Outcome::Fine) };
         let (name, announced) = (display_name(&arguments.output), announced.unwrap_or(0));
         note(&format!(
-            "{name} is incomplete, {received} of {announced} bytes: {failure}; `traceloom repair` makes it load"
+            "{name} is incomplete, {received} of {announced} bytes: {failure}; `traceloom repair` makes it loadable"
         ));
         Ok(Outcome::Findings)
     }

@@ -66,8 +66,8 @@ fn share(part: i64, whole: i64) -> String {
 
 fn write_subs(out: &mut dyn Write, profile: &Profile, limit: usize) -> Result<()> {
     let subs = profile.subs_by_time();
-    let heads = ["calls", "places", "self time", "total time", "recursive", "depth"];
-    let mut table = TextTable::new().numbers(&heads).text("sub").text("where");
+    let heads = ["calls", "sites", "self time", "total time", "recursive", "depth"];
+    let mut table = TextTable::new().numbers(&heads).text("sub").text("location");
     for (name, sub) in subs.iter().take(limit) {
         let figures = &sub.total;
         let recursion = |text: String| if figures.depth > 0 { text } else { String::new() };
@@ -82,7 +82,7 @@ fn write_subs(out: &mut dyn Write, profile: &Profile, limit: usize) -> Result<()
             place(profile, sub),
         ]);
     }
-    heading(out, "subs", &format!("{} called, from {} places", subs.len(), places(&subs)))?;
+    heading(out, "subs", &format!("{} called from {} call sites", subs.len(), places(&subs)))?;
     table.write(out)?;
     Ok(rest(out, subs.len(), limit)?)
 }

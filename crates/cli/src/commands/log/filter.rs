@@ -140,7 +140,7 @@ impl LevelName {
         let (name, and_worse) = text.strip_suffix('+').map_or((text, false), |name| (name, true));
         if and_worse && severity(name).is_none() {
             let known = SEVERITY.join(", ");
-            return Err(Error::usage(format!("`{name}+` has no meaning: only {known} are ordered by severity")));
+            return Err(Error::usage(format!("invalid level `{name}+`: only {known} are ordered by severity")));
         }
         Ok(Self { name: name.to_owned(), and_worse, is_known: false })
     }

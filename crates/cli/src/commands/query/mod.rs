@@ -193,12 +193,10 @@ fn say_alignments(session: &Session) {
         let with = known.with.as_deref().map(shown_name).unwrap_or_default();
         match known.reason {
             Reason::Counter { .. } => anstream::eprintln!(
-                "{path}: times shifted by {sign}{shift} onto the axis of {with}, whose counter it shares"
+                "{path}: times shifted by {sign}{shift} to align with {with}, which uses the same processor counter"
             ),
             Reason::TimeOfDay => {
-                anstream::eprintln!(
-                    "{path}: times shifted by {sign}{shift} onto the axis of {with}, by the time of day"
-                );
+                anstream::eprintln!("{path}: times shifted by {sign}{shift} to align with {with} by the time of day");
             }
             Reason::Alone | Reason::UserOffset => anstream::eprintln!("{path}: times shifted by {sign}{shift}"),
         }

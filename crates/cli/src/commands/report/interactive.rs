@@ -49,7 +49,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
         if noted > 0 {
             let file = path.display();
             note(&format!(
-                "{file}: its notes ({noted}) are not in an interactive report; one without --interactive shows them"
+                "{file}: an interactive report leaves out its notes ({noted}); a report without --interactive includes them"
             ));
         }
         Ok(Outcome::Fine)

@@ -78,8 +78,8 @@ fn missing(report: &Report, traces: &Traces, arguments: &Arguments) -> Result<Ve
     let unknown = wanted.into_iter().filter(|name| !known.contains(name.as_str()));
     let problems: Vec<String> = unknown
         .map(|name| match nearest(name, known.iter().copied()) {
-            Some(near) => format!("no span is called {name}; did you mean `{near}`?"),
-            None => format!("no span is called {name}"),
+            Some(near) => format!("no span is named {name}; did you mean `{near}`?"),
+            None => format!("no span is named {name}"),
         })
         .collect();
     if problems.is_empty() && is_outside && !everything.spans.is_empty() {

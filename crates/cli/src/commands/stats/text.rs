@@ -90,7 +90,7 @@ type Shown = fn(&SpanRow) -> Option<String>;
 
 static EXTRAS: &[(&str, Shown)] = &[
     ("thread", |row| row.thread.clone()),
-    ("place", |row| match (&row.file, row.line) {
+    ("location", |row| match (&row.file, row.line) {
         (Some(file), Some(line)) => Some(format!("{file}:{line}")),
         (file, _) => file.clone(),
     }),
@@ -225,7 +225,7 @@ const BAR: u64 = 50;
 fn histogram(out: &mut dyn Write, name: &str, report: &Report) -> Result<()> {
     let bold = Styles::NAME;
     let Some(Histogram { bins, is_logarithmic }) = &report.histogram else {
-        return Ok(writeln!(out, "no closed span is called {name}")?);
+        return Ok(writeln!(out, "no closed span is named {name}")?);
     };
     let all: u64 = bins.iter().map(|bin| bin.count).sum();
     let most = bins.iter().map(|bin| bin.count).max().unwrap_or(0).max(1);
@@ -257,17 +257,14 @@ fn relation(out: &mut dyn Write, value: &str, span: &str, relation: Option<&Rela
         return Ok(());
     };
     writeln!(out, "  correlation   {:.3}", fit.correlation)?;
-    writeln!(out, "  straight line {} + {} per unit", signed(fit.intercept_ns), signed(fit.slope_ns))?;
+    writeln!(out, "  linear fit    {} + {} per unit", signed(fit.intercept_ns), signed(fit.slope_ns))?;
     match fit.r2 {
-        Some(r2) => writeln!(
-            out,
-            "  grows like    {}, which explains {:.0} % of the variance",
-            fit.complexity.as_str(),
-            r2 * 100.0
-        )?,
+        Some(r2) => {
+            writeln!(out, "  best fit      {}, explains {:.0} % of the variance", fit.complexity.as_str(), r2 * 100.0)?
+        }
         None => writeln!(
             out,
-            "  grows like    {}: no growth law explains a third of the variance",
+            "  best fit      {}: no complexity class explains a third of the variance",
             fit.complexity.as_str()
         )?,
     }

@@ -83,7 +83,7 @@ impl Decoder {
         }
         let Some(kind) = ahead.get(magic.len()).map(|kind| Kind(*kind)) else { return Ok(None) };
         let Some(extra_bytes) = kind.extra_bytes() else {
-            let message = format!("the peer sent a message of the unknown type {kind}");
+            let message = format!("the peer sent a message of unknown type {kind}");
             return Err(Error::unrecognized(message).at(Position::at(self.offset()).field("type")));
         };
         let extra = ahead.get(HEAD..HEAD + extra_bytes);

@@ -95,7 +95,7 @@ class HistogramPanel {
     [this.data, this.asked] = [data, asked];
     this.writeFigures(data);
     if (data.calls === 0)
-      return this.body.replaceChildren(note(`No closed span called ${data.name} starts in this range.`));
+      return this.body.replaceChildren(note(`No closed span named ${data.name} starts in this range.`));
     const value = this.value();
     if (value === null) {
       this.chart.show(data);
