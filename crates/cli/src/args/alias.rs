@@ -1,19 +1,10 @@
-//! Aliases of verbs, and the verb to use if only a file is given.
+//! The verb to use if only a file is given, and the verbs that other words mean.
 
 use std::{ffi::OsString, path::Path};
 
 use traceloom_core::{Error, Result};
 
 use super::command;
-
-/// Aliases of verbs, with arguments that the user may override.
-static ALIASES: &[(&str, &[&str])] = &[
-    ("grep", &["log", "--grep"]),
-    ("open", &["view"]),
-    ("serve", &["view", "--no-open"]),
-    ("tail", &["log", "--tail", "20"]),
-    ("version", &["--version"]),
-];
 
 /// Words that users may try, and the verb that each of them means.
 static MEANT: &[(&str, &str)] = &[
@@ -34,27 +25,40 @@ static MEANT: &[(&str, &str)] = &[
     ("verify", "check"),
 ];
 
-/// Replaces aliases of verbs. `traceloom FILE` becomes `traceloom VERB FILE`, with the given default verb.
+/// `traceloom FILE` becomes `traceloom VERB FILE`, with the given default verb; a word that means a verb is refused with
+/// its name.
 pub(crate) fn with_verb(arguments: impl Iterator<Item = OsString>, verb: &str) -> Result<Vec<OsString>> {
     let mut arguments: Vec<OsString> = arguments.collect();
-    let Some(first) = arguments.get(1).map(|first| first.to_string_lossy().into_owned()) else { return Ok(arguments) };
-    if let Some((_, words)) = ALIASES.iter().find(|(alias, _)| *alias == first) {
-        let option = words.get(1).copied().unwrap_or_default();
-        let is_given = arguments.iter().any(|argument| argument.to_string_lossy().starts_with(option));
-        let words = if option.starts_with("--") && is_given { words.get(..1).unwrap_or_default() } else { *words };
-        arguments.splice(1..2, words.iter().map(OsString::from));
-        return Ok(arguments);
-    }
-    let is_verb = first == "help" || command().get_subcommands().any(|verb| first == verb.get_name());
-    if is_verb || first.starts_with('-') && first != "-" {
+    let program = command();
+    let Some(index) = first_word(&program, &arguments) else { return Ok(arguments) };
+    let first = arguments[index].to_string_lossy().into_owned();
+    if first == "help" || program.find_subcommand(&first).is_some() {
         return Ok(arguments);
     }
     if first.contains(['.', '/', '\\']) || first == "-" || Path::new(&first).exists() {
-        arguments.insert(1, verb.into());
+        arguments.insert(index, verb.into());
     } else if let Some((_, meant)) = MEANT.iter().find(|(word, _)| *word == first) {
         return Err(Error::usage(format!("unknown verb `{first}`; did you mean `traceloom {meant}`?")));
     }
     Ok(arguments)
+}
+
+/// The index of the first argument that is neither an option nor the value of a global option.
+fn first_word(program: &clap::Command, arguments: &[OsString]) -> Option<usize> {
+    let has_value = |option: &str| {
+        let long = option.strip_prefix("--");
+        let known = program.get_arguments().find(|known| known.get_long().is_some_and(|name| Some(name) == long));
+        known.is_some_and(|known| known.get_action().takes_values())
+    };
+    let mut index = 1;
+    loop {
+        let argument = arguments.get(index)?.to_string_lossy();
+        match argument.as_ref() {
+            "--" => return None,
+            option if option != "-" && option.starts_with('-') => index += if has_value(option) { 2 } else { 1 },
+            _ => return Some(index),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -75,17 +79,23 @@ mod tests {
     }
 
     #[test]
-    fn other_names_stand_for_verbs() {
+    fn options_may_precede_the_file() {
         let words =
             |line: &str| with_verb(line.split(' ').map(OsString::from), "view").map(|words| words.join(" ".as_ref()));
         let is = |line: &str, meant: &str| assert_eq!(words(line).expect("a verb"), meant);
-        is("traceloom tail a", "traceloom log --tail 20 a");
-        is("traceloom tail --tail 5 a", "traceloom log --tail 5 a");
-        is("traceloom grep x a", "traceloom log --grep x a");
-        is("traceloom open a", "traceloom view a");
-        is("traceloom serve a", "traceloom view --no-open a");
-        is("traceloom version", "traceloom --version");
-        assert!(words("traceloom list a").is_err_and(|error| error.to_string().contains("traceloom info")));
+        is("traceloom -q a.prof", "traceloom -q view a.prof");
+        is("traceloom --color never --threads=2 a.prof", "traceloom --color never --threads=2 view a.prof");
+        is("traceloom --color always -", "traceloom --color always view -");
+        is("traceloom --threads 2 check a.prof", "traceloom --threads 2 check a.prof");
+        is("traceloom -- a.prof", "traceloom -- a.prof");
+        is("traceloom --color", "traceloom --color");
+        for line in ["traceloom list a", "traceloom -q list a"] {
+            assert!(words(line).is_err_and(|error| error.to_string().contains("traceloom info")), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_meant_verbs_are_verbs() {
         for (word, meant) in MEANT {
             assert!(command().find_subcommand(meant).is_some() && command().find_subcommand(word).is_none(), "{word}");
         }

@@ -27,8 +27,8 @@ pub(crate) struct Log {
     /// Stop after this many entries.
     #[arg(short = 'n', long, value_name = "N", conflicts_with = "tail")]
     pub(crate) limit: Option<u64>,
-    /// Print only the last N entries.
-    #[arg(long, value_name = "N", conflicts_with = "follow")]
+    /// Print only the last N entries, and with `--follow` the new ones.
+    #[arg(long, value_name = "N")]
     pub(crate) tail: Option<usize>,
     /// Also print this many entries before and after each match.
     #[arg(short = 'C', long, value_name = "N", default_value_t = 0, conflicts_with_all = ["sort", "compat"])]
@@ -59,6 +59,17 @@ pub(crate) struct Log {
     pub(crate) follow: bool,
     #[command(flatten)]
     pub(crate) reading: Reading,
+}
+
+/// Number of entries that `tail` prints.
+pub(crate) const TAIL_ENTRIES: usize = 20;
+
+impl Log {
+    /// The arguments of `tail`, whose limit counts from the end.
+    pub(crate) fn counted_from_end(self) -> Self {
+        let limit = self.limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
+        Self { limit: None, tail: limit.or(self.tail).or(Some(TAIL_ENTRIES)), ..self }
+    }
 }
 
 /// How the levels of a log are numbered.

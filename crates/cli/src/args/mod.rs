@@ -12,7 +12,7 @@ use std::{num::NonZeroUsize, path::PathBuf};
 
 use clap::{
     Args, CommandFactory, Parser, Subcommand, ValueEnum,
-    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
+    builder::{PossibleValue, PossibleValuesParser, Resettable, TypedValueParser},
 };
 use clap_complete::Shell;
 use traceloom_analysis::choice::Choice;
@@ -91,7 +91,12 @@ Examples:
   traceloom view service.clog game.prof       both on one time axis
   traceloom view fleet/ --sources traces/     a store: list of traces, trends, builds
   traceloom view --no-open --port 8123 capture.prof")]
+    #[command(alias = "open")]
     View(answers::View),
+
+    /// Show traces in the browser without opening it.
+    #[command(hide = true)]
+    Serve(answers::View),
 
     /// Summarize a trace: format, duration, contents, problems.
     #[command(after_help = "\
@@ -185,6 +190,18 @@ Examples:
   traceloom log --grep timeout -C 3 --tail 20 service.clog      the last matches, with context
   traceloom log --compat service.clog                           exactly as CNanoLog prints it")]
     Log(log::Log),
+
+    /// Print the last entries of a log.
+    #[command(hide = true)]
+    #[command(mut_arg("limit", |limit| limit.help(format!("Number of entries (default: {})", log::TAIL_ENTRIES))))]
+    #[command(mut_arg("tail", |tail| tail.hide(true)))]
+    Tail(log::Log),
+
+    /// Print the entries of a log whose message matches.
+    #[command(hide = true)]
+    #[command(mut_arg("grep", |grep| grep.long(Resettable::Reset).index(1).required(true)))]
+    #[command(mut_arg("files", |files| files.index(2)))]
+    Grep(log::Log),
 
     /// Show calls, total and self time, and percentiles by name.
     ///
@@ -377,6 +394,10 @@ Examples:
 
     /// List the formats that can be read.
     Formats,
+
+    /// Print the version.
+    #[command(hide = true)]
+    Version,
 
     /// Print a shell completion script.
     #[command(after_help = "\

@@ -47,6 +47,7 @@ const SKILL: &str = include_str!("skill.md");
 pub(crate) fn run(command: Command) -> Result<Outcome> {
     match command {
         Command::View(arguments) => view::run(&arguments),
+        Command::Serve(arguments) => view::run(&args::answers::View { no_open: true, ..arguments }),
         Command::Info(arguments) => info::run(&arguments),
         Command::Summary(arguments) => summary::run(&arguments),
         Command::Dump(arguments) => dump::run(&arguments),
@@ -55,7 +56,8 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
         Command::Repair(arguments) => edit::repair(&arguments),
         Command::Slice(arguments) => edit::slice(&arguments),
         Command::Merge(arguments) => edit::merge(&arguments),
-        Command::Log(arguments) => log::run(&arguments),
+        Command::Log(arguments) | Command::Grep(arguments) => log::run(&arguments),
+        Command::Tail(arguments) => log::run(&arguments.counted_from_end()),
         Command::Stats(arguments) => stats::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
         Command::Advise(arguments) => advise::run(&arguments),
@@ -91,6 +93,7 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
         )),
         Command::Skill => print(SKILL.as_bytes()),
         Command::Formats => formats(),
+        Command::Version => print(args::command().render_version().as_bytes()),
         Command::Completions(arguments) => {
             let mut script = Vec::new();
             clap_complete::generate(arguments.shell, &mut args::command(), "traceloom", &mut script);

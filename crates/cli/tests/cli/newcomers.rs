@@ -199,11 +199,21 @@ fn other_names_of_verbs_work() {
     let demo = demo();
     let (game, log) = (demo.path("demo/game.prof"), demo.path("demo/service.clog"));
     assert_eq!(stdout(&traceloom(&["top", &game])), stdout(&traceloom(&["stats", "--limit", "20", &game])));
-    assert_eq!(stdout(&traceloom(&["tail", &log])).lines().count(), 20);
-    assert_eq!(
-        stdout(&traceloom(&["grep", "query failed", &log])),
-        stdout(&traceloom(&["log", "--grep", "query failed", &log]))
-    );
+    let same = |alias: &[&str], verb: &[&str]| {
+        let (alias, verb) = (traceloom(alias), traceloom(verb));
+        assert_eq!((stdout(&alias), stderr(&alias)), (stdout(&verb), stderr(&verb)));
+        assert!(alias.status.success() && !alias.stdout.is_empty(), "{}", stderr(&alias));
+    };
+    same(&["tail", &log], &["log", "--tail", "20", &log]);
+    same(&["tail", "-n", "5", &log], &["log", "--tail", "5", &log]);
+    same(&["tail", "-f", "--dictionary", &log, &log], &["log", "--tail", "20", &log]);
+    same(&["tail", "-fn3", "--dictionary", &log, &log], &["log", "--tail", "3", &log]);
+    same(&["-q", "tail", &log], &["log", "--tail", "20", &log]);
+    same(&["grep", "query failed", &log], &["log", "--grep", "query failed", &log]);
+    same(&["grep", "-C", "3", "query failed", &log], &["log", "--grep", "query failed", "-C", "3", &log]);
+    same(&["--color", "never", "grep", "failed", &log], &["log", "--grep", "failed", &log]);
+    let refused = stderr(&traceloom(&["tail", "-n", "5", "--compat", &log]));
+    assert!(refused.contains("--compat") && !refused.contains("--tail"), "{refused}");
     assert!(stdout(&traceloom(&["formats"])).contains("easyprofiler"));
     assert!(stdout(&traceloom(&["version"])).starts_with("traceloom "));
 }

@@ -52,7 +52,11 @@ fn a_file_alone_is_told_about_where_nobody_can_look() {
     let file = fixture("v210_gui_saved_bookmarks.prof");
     let output = alone(&[&file]);
     assert!(output.status.success(), "{}", stderr(&output));
-    assert_eq!(stdout(&output), stdout(&traceloom(&["info", &file])));
+    let info = stdout(&traceloom(&["info", &file]));
+    assert_eq!(stdout(&output), info);
+    for options in [&["-q"] as &[&str], &["--color", "never"], &["--threads", "1", "--quiet"]] {
+        assert_eq!(stdout(&alone(&[options, &[&file]].concat())), info, "{options:?}");
+    }
 }
 
 #[test]

@@ -13,7 +13,6 @@ use traceloom_mapping::messages_cut;
 use super::{
     Printer,
     files::{Log, is_same_run},
-    lines::TakeLines,
     render::Render,
 };
 use crate::{
@@ -87,7 +86,8 @@ impl Followed {
             while let Some(located) = reader.next().map_err(|error| error.in_file(self.log.trace.path()))? {
                 render.put(&located, &mut filter, &mut printer.out)?;
             }
-            printer.out.flush()?;
+            // With `--tail`, only the entries that are there now are counted from the end.
+            printer.out.finish()?;
             if printer.out.is_full() {
                 return Ok(End::Closed);
             }
