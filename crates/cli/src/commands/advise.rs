@@ -9,7 +9,7 @@ use crate::{
     Outcome,
     args::figures::Advise as Arguments,
     each,
-    input::display_name,
+    input::shown_name,
     output::{Styles, clean, stdout},
     table::Rounded,
     units::Bytes,
@@ -29,7 +29,7 @@ fn one(path: &Path, arguments: &Arguments) -> Result<Outcome> {
     if arguments.each.json {
         writeln!(out, "{}", advise::to_json(path, &all))?;
     } else {
-        write(&mut out, &display_name(path), &all, arguments.sql)?;
+        write(&mut out, &shown_name(path), &all, arguments.sql)?;
     }
     out.flush()?;
     Ok(Outcome::Fine)

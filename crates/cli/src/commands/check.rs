@@ -7,8 +7,8 @@ use traceloom_core::Result;
 
 use crate::{
     Outcome, args, each,
-    input::display_name,
-    output::{Styles, note_missing_data, stdout, write_finding, write_findings},
+    input::shown_name,
+    output::{Styles, clean, note_missing_data, stdout, write_finding, write_findings},
 };
 
 /// Runs the verb.
@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &args::files::Check) -> Result<Outcome> {
 
 fn print(path: &Path, verdict: &Verdict) -> Result<()> {
     let mut out = stdout();
-    let name = display_name(path);
+    let name = shown_name(path);
     match verdict {
         Verdict::Read { findings, .. } => {
             write_findings(&mut out, &name, findings)?;
@@ -44,7 +44,7 @@ fn print(path: &Path, verdict: &Verdict) -> Result<()> {
         Verdict::Refused { position, message, .. } => {
             let style = Styles::ERROR;
             let position = position.map(|position| format!("{position}: ")).unwrap_or_default();
-            writeln!(out, "{name}: {position}{style}refused:{style:#} {message}")?;
+            writeln!(out, "{name}: {position}{style}refused:{style:#} {}", clean(message))?;
         }
     }
     out.flush()?;

@@ -14,6 +14,7 @@ use traceloom_viewer_server::Options;
 use super::view;
 use crate::{
     Outcome, args, browser,
+    input::shown_name,
     output::{Styles, stdout, write_silently},
 };
 
@@ -67,24 +68,24 @@ pub(crate) fn run(arguments: &args::Demo) -> Result<Outcome> {
         let sample = format.sample()?;
         let path = dir.join(sample.file_name);
         write_silently(&path, &[], |out| Ok(out.write_all(&sample.bytes)?))?;
-        let shown = path.display();
+        let shown = shown_name(&path);
         writeln!(out, "{name}{shown}{name:#}  {}: {}", format.descriptor().name, sample.about)?;
         for (question, verb) in questions(&path, &mut asked)? {
-            line(&mut out, question, &verb.replace("{file}", &shown.to_string()))?;
+            line(&mut out, question, &verb.replace("{file}", &shown))?;
         }
         paths.push(path);
     }
     for program in PROGRAMS {
         let base = dir.join(program.name);
         (program.record)(&base)?;
-        let shown = base.display();
+        let shown = shown_name(&base);
         writeln!(out, "{name}{shown}.*{name:#}  {}", program.about)?;
         for (question, verb) in program.questions {
-            line(&mut out, question, &verb.replace("{base}", &shown.to_string()))?;
+            line(&mut out, question, &verb.replace("{base}", &shown))?;
         }
         paths.extend(program.extensions.iter().map(|extension| base.with_extension(extension)));
     }
-    let all = format!("{}/*", dir.display());
+    let all = format!("{}/*", shown_name(dir));
     writeln!(out, "{name}all of them{name:#}")?;
     line(&mut out, "what is in them?", &format!("info {all}"))?;
     line(

@@ -10,7 +10,7 @@ use crate::{
     Outcome,
     args::{self, figures::SUMMARY_ROWS},
     each,
-    input::display_name,
+    input::shown_name,
     output::{Styles, clean, note_damage, stdout, write_findings},
     table::{TextTable, exact},
     units::Bytes,
@@ -30,7 +30,7 @@ fn one(path: &Path, arguments: &args::files::Info) -> Result<Outcome> {
         if arguments.each.json {
             writeln!(out, "{}", about.json)?;
         } else {
-            writeln!(out, "{}", about.text)?;
+            writeln!(out, "{}", clean(&about.text))?;
         }
         return Ok(out.flush().map(|()| Outcome::Fine)?);
     }
@@ -55,8 +55,8 @@ fn one(path: &Path, arguments: &args::files::Info) -> Result<Outcome> {
 
 fn print(path: &Path, info: &Info) -> Result<()> {
     let mut out = stdout();
-    let (file, name, dim) = (display_name(path), Styles::NAME, Styles::DIM);
-    let (format, version, bytes) = (info.format.name, &info.contents.version, Bytes(info.bytes));
+    let (file, name, dim) = (shown_name(path), Styles::NAME, Styles::DIM);
+    let (format, version, bytes) = (info.format.name, clean(&info.contents.version), Bytes(info.bytes));
     writeln!(out, "{name}{file}{name:#}: {format} {version}, {bytes}{}", layers(path, info))?;
     let width = info.contents.facts.iter().map(|fact| fact.name.chars().count()).max().unwrap_or(0);
     for fact in &info.contents.facts {

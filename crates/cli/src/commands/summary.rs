@@ -14,7 +14,7 @@ use crate::{
     Outcome,
     args::figures::Summary as Arguments,
     each,
-    input::display_name,
+    input::shown_name,
     output::{Styles, clean, stdout},
     table::{Rounded, TextTable, rest},
     units::Bytes,
@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
 /// Prints the summary of one trace.
 pub(crate) fn print(out: &mut dyn Write, path: &Path, trace: &dyn TableSource, limit: usize) -> Result<()> {
     let summary = summary::of_trace(trace, &advise::Options::default())?;
-    Text { out, limit }.write(&display_name(path), &summary)
+    Text { out, limit }.write(&shown_name(path), &summary)
 }
 
 struct Text<'a> {

@@ -194,6 +194,9 @@ fn a_store_takes_the_files_that_are_there() {
     assert!(stderr(&output).contains("added: 1 trace"), "{}", stderr(&output));
 }
 
+/// How the program prints the end of an odd file name.
+const ODD: &str = "\\u{202e}\u{fffd}[2J";
+
 #[test]
 fn names_of_files_cannot_affect_the_terminal() {
     let folder = cut_samples();
@@ -228,7 +231,33 @@ fn names_of_files_cannot_affect_the_terminal() {
         let told = stderr(&output);
         assert!(told.contains(word), "{command:?}: {told:?}");
         assert!(!told.contains(['\u{202e}', '\u{1b}']), "{command:?}: {told:?}");
-        assert!(*word == "added:" || told.contains("\\u{202e}\u{fffd}[2J.prof"), "{command:?}: {told:?}");
+        assert!(*word == "added:" || told.contains(ODD), "{command:?}: {told:?}");
+    }
+    let text = name("text");
+    fs::write(&text, "nothing but text").expect("a file");
+    let recorded = name("recorded");
+    fs::copy(fixture("v210_values.prof"), &recorded).expect("a copy");
+    #[cfg(feature = "sql")]
+    assert!(traceloom(&["convert", "--to", "parquet", &whole, &name("store")]).status.success());
+    let commands: &[&[&str]] = &[
+        &["check", &whole],
+        &["check", &cut],
+        &["check", "--strict", &cut],
+        &["check", &text],
+        &["info", &whole],
+        &["info", &cut],
+        &["advise", &whole],
+        &["advise", &recorded],
+        &["summary", &whole],
+        &["info", "--more", &whole],
+        #[cfg(feature = "sql")]
+        &["info", &name("store")],
+        &["demo", "--no-open", &name("demo")],
+    ];
+    for command in commands {
+        let shown = stdout(&traceloom(command));
+        assert!(!shown.contains(['\u{202e}', '\u{1b}']), "{command:?}: {shown:?}");
+        assert!(shown.contains(ODD), "{command:?}: {shown:?}");
     }
 }
 
