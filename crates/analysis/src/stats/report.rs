@@ -184,10 +184,17 @@ pub struct ThreadRow {
     pub spans: u64,
     /// Time inside spans.
     pub busy_ns: u64,
-    /// Number of times the thread was taken off the processor.
-    pub switches: u64,
-    /// Time off the processor.
-    pub off_cpu_ns: u64,
+    /// Number of times the thread was taken off the processor; `None` if the trace has no switches.
+    pub switches: Option<u64>,
+    /// Time off the processor; `None` if the trace has no switches.
+    pub off_cpu_ns: Option<u64>,
+}
+
+impl ThreadRow {
+    /// Whether the thread has spans or switches.
+    pub fn is_active(&self) -> bool {
+        self.spans > 0 || self.switches > Some(0)
+    }
 }
 
 /// Correlation of values and durations.

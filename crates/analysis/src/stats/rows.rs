@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use traceloom_passes::{Interner, NO_NUMBER};
 
 use super::{
@@ -69,6 +69,9 @@ pub(super) fn report(stats: Stats) -> Report {
             .cmp(&one.count)
             .then_with(|| (&one.name, &one.category, one.tid).cmp(&(&other.name, &other.category, other.tid)))
     });
+    let switched: HashSet<u32> =
+        threads.list.iter().filter(|thread| thread.switches > 0).map(|thread| thread.trace).collect();
+    let thread_row = |thread: &Thread| thread_row(thread, switched.contains(&thread.trace));
     let mut rows: Vec<ThreadRow> = threads.list.iter().map(thread_row).collect();
     rows.sort_by(|one, other| {
         other.busy_ns.cmp(&one.busy_ns).then_with(|| (one.trace, one.tid).cmp(&(other.trace, other.tid)))
@@ -190,7 +193,7 @@ fn line(key: &Key) -> Option<u32> {
     (key.line != NO_NUMBER).then_some(key.line)
 }
 
-fn thread_row(thread: &Thread) -> ThreadRow {
+fn thread_row(thread: &Thread, has_switches: bool) -> ThreadRow {
     ThreadRow {
         name: thread.label(),
         tid: thread.tid,
@@ -198,8 +201,8 @@ fn thread_row(thread: &Thread) -> ThreadRow {
         threads: thread.others.max(1),
         spans: thread.spans,
         busy_ns: thread.busy_ns,
-        switches: thread.switches,
-        off_cpu_ns: thread.off_cpu_ns,
+        switches: has_switches.then_some(thread.switches),
+        off_cpu_ns: has_switches.then_some(thread.off_cpu_ns),
     }
 }
 

@@ -81,7 +81,7 @@ impl Summarizer {
             tid: thread.tid,
             spans: thread.spans,
             busy_ns: thread.busy_ns,
-            off_cpu_ns: thread.off_cpu_ns,
+            off_cpu_ns: thread.off_cpu_ns.unwrap_or(0),
         });
         Ok(Summary {
             verdict: verdict(&health, &study.advice),

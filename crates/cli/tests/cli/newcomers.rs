@@ -2,6 +2,8 @@
 
 use std::{fs, net::TcpListener, process::Command};
 
+use serde_json::Value as Json;
+
 use crate::{Folder, stderr, stdout, traceloom, with_closed_output};
 
 fn demo() -> Folder {
@@ -136,6 +138,23 @@ fn a_log_has_no_statistics_but_lines() {
     let perl = stdout(&traceloom(&["stats", &demo.path("demo/nytprof.out")]));
     assert_eq!(perl.matches("calls").count(), 1, "one table for the same calls: {perl}");
     assert!(!perl.contains("switches"), "{perl}");
+}
+
+#[test]
+fn a_trace_without_switches_has_none_next_to_one_with_switches() {
+    let demo = demo();
+    let (game, wtf) = (demo.path("demo/game.prof"), demo.path("demo/game.wtf-trace"));
+    let json: Json = serde_json::from_str(&stdout(&traceloom(&["stats", "--json", &game, &wtf]))).expect("JSON");
+    let threads = json["threads"].as_array().expect("rows");
+    for key in ["switches", "off_cpu_ns"] {
+        assert!(threads.iter().any(|row| row["trace"] == 0 && row[key].as_u64() > Some(0)), "{json}");
+        let of_wtf = threads.iter().filter(|row| row["trace"] == 1);
+        assert!(of_wtf.clone().count() > 0 && of_wtf.into_iter().all(|row| row[key].is_null()), "{json}");
+    }
+    let text = stdout(&traceloom(&["stats", &game, &wtf]));
+    let (_, threads) = text.split_once("\nthreads: ").expect("a table");
+    let script = threads.lines().find(|line| line.contains("Script")).expect("a zone");
+    assert!(threads.contains("off CPU") && !script.ends_with("0 ns"), "{threads}");
 }
 
 #[test]

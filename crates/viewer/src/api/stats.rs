@@ -167,7 +167,7 @@ fn report(scopes: &[TraceScope], by: Grouping, over: &work::Over) -> Answer<Repo
 }
 
 fn shown(report: &Report, scopes: &[TraceScope], is_loading: bool) -> Stats {
-    let threads = report.threads.iter().filter(|row| row.spans + row.switches > 0);
+    let threads = report.threads.iter().filter(|row| row.is_active());
     Stats {
         loading: is_loading,
         self_ns: report.self_ns,
@@ -228,5 +228,6 @@ fn event(row: &analysis::EventRow) -> EventRow {
 fn thread(row: &analysis::ThreadRow, scopes: &[TraceScope]) -> ThreadRow {
     let analysis::ThreadRow { name, tid, trace, spans, busy_ns, switches, off_cpu_ns, .. } = row.clone();
     let trace = scopes.get(trace as usize).map(|scope| scope.trace);
+    let (switches, off_cpu_ns) = (switches.unwrap_or(0), off_cpu_ns.unwrap_or(0));
     ThreadRow { name, tid, trace, spans, busy_ns, switches, off_cpu_ns }
 }

@@ -167,11 +167,11 @@ fn add_up(scopes: &[TraceScope], over: &Over) -> Answer<Totals> {
         memory: memory(scopes, over)?,
         ..Totals::default()
     };
-    for thread in report.threads.iter().filter(|thread| thread.spans + thread.switches > 0) {
+    for thread in report.threads.iter().filter(|thread| thread.is_active()) {
         totals.threads += thread.threads as usize;
         totals.busy_ns = totals.busy_ns.saturating_add(thread.busy_ns);
-        totals.switches += thread.switches;
-        totals.off_cpu_ns = totals.off_cpu_ns.saturating_add(thread.off_cpu_ns);
+        totals.switches += thread.switches.unwrap_or(0);
+        totals.off_cpu_ns = totals.off_cpu_ns.saturating_add(thread.off_cpu_ns.unwrap_or(0));
     }
     Ok(totals)
 }

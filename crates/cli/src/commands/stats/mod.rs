@@ -54,7 +54,7 @@ fn options(arguments: &Arguments) -> Options {
 }
 
 fn is_measured(report: &Report) -> bool {
-    !names(report).is_empty() || report.threads.iter().any(|row| row.switches > 0)
+    !names(report).is_empty() || report.threads.iter().any(|row| row.switches.is_some())
 }
 
 fn names(report: &Report) -> BTreeSet<&str> {

@@ -187,9 +187,9 @@ fn events(out: &mut dyn Write, rows: &[EventRow], limit: usize) -> Result<()> {
 }
 
 fn threads(out: &mut dyn Write, report: &Report, limit: usize) -> Result<()> {
-    let rows: Vec<_> = report.threads.iter().filter(|row| row.spans + row.switches > 0).collect();
+    let rows: Vec<_> = report.threads.iter().filter(|row| row.is_active()).collect();
     // Most formats do not record the processor.
-    let has_switches = rows.iter().any(|row| row.switches > 0);
+    let has_switches = rows.iter().any(|row| row.switches.is_some());
     let mut table = TextTable::new().text("name").numbers(&["tid", "spans", "busy"]);
     if has_switches {
         table = table.numbers(&["switches", "off CPU"]);
@@ -202,7 +202,8 @@ fn threads(out: &mut dyn Write, report: &Report, limit: usize) -> Result<()> {
             Rounded(row.busy_ns as f64).to_string(),
         ];
         if has_switches {
-            cells.extend([row.switches.to_string(), Rounded(row.off_cpu_ns as f64).to_string()]);
+            cells.push(row.switches.map_or_else(String::new, |switches| switches.to_string()));
+            cells.push(row.off_cpu_ns.map_or_else(String::new, |ns| Rounded(ns as f64).to_string()));
         }
         table.row(cells);
     }
