@@ -16,17 +16,21 @@ use crate::{
 impl Reading {
     /// Options for opening traces; problems found while reading tables are reported on standard error.
     pub(crate) fn options(&self) -> OpenOptions {
-        let options = OpenOptions::new().on_findings(warn_once);
+        self.silent().on_findings(warn_once)
+    }
+
+    /// The same for a verb that reports all problems itself.
+    pub(crate) fn silent(&self) -> OpenOptions {
+        let options = OpenOptions::new();
         match &self.from {
             Some(format) => options.format(format),
             None => options,
         }
     }
 
-    /// The same, with a progress bar if reading takes long.
+    /// The options, with a progress bar if reading takes long.
     pub(crate) fn watched(&self) -> OpenOptions {
-        let progress = Progress::new();
-        self.options().on_progress(move |path, offset, bytes| progress.seen(path, offset, bytes))
+        watched(self.options())
     }
 
     /// Opens a trace, with a progress bar if reading takes long.
@@ -79,6 +83,12 @@ impl Shifts {
 fn placed(traces: &Traces) -> Result<TraceSet> {
     note_copies(traces);
     traces.set()
+}
+
+/// Shows a progress bar if reading takes long.
+pub(crate) fn watched(options: OpenOptions) -> OpenOptions {
+    let progress = Progress::new();
+    options.on_progress(move |path, offset, bytes| progress.seen(path, offset, bytes))
 }
 
 /// Reports traces that were given twice and are counted once.

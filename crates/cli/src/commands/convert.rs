@@ -12,10 +12,11 @@ use traceloom::{
 };
 use traceloom_analysis::notes;
 use traceloom_core::{Error, Result};
+use traceloom_model::TableSource;
 
 use crate::{
     Outcome, args,
-    commands::store,
+    commands::{store, threads},
     input::display_name,
     output::{self, Styles, report_loss, warn, write_file},
 };
@@ -54,11 +55,13 @@ pub(crate) fn run(arguments: &args::files::Convert) -> Result<Outcome> {
             return Err(Error::usage("--offset does not work with a store"));
         }
         let tables = store::open(input)?;
+        threads::check([&*tables], &arguments.threads)?;
         report_loss(&write_file(output, &paths, |out| conversion.write(&*tables, out))?);
         return Ok(Outcome::Fine);
     }
     let conversion = with_notes(conversion, inputs)?;
     let traces = arguments.shifts.apply(arguments.reading.open_every(inputs)?);
+    threads::check(traces.iter().map(|trace| trace as &dyn TableSource), &arguments.threads)?;
     let edited = write_file(output, &paths, |out| traces.convert(&conversion, out))?;
     if let [input] = inputs {
         warn(&display_name(input), &edited.findings)?;

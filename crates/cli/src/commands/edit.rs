@@ -7,11 +7,12 @@ use traceloom::{
     cnanolog::{self, CNanoLog},
 };
 use traceloom_core::{Edited, Error, Loss, Result, Slice, checked};
+use traceloom_model::TableSource;
 
 use crate::{
     Outcome, args,
-    commands::log::lend_dictionary,
-    input::display_name,
+    commands::{log::lend_dictionary, threads},
+    input::{display_name, watched},
     output::{file_bytes, is_quiet, report_loss, say_written, show_findings, warn, write_silently},
 };
 
@@ -54,7 +55,8 @@ fn repair_with(trace: &Trace, path: &Path, arguments: &args::files::Repair) -> R
 pub(crate) fn slice(arguments: &args::files::Slice) -> Result<Outcome> {
     let input = arguments.input.as_path();
     let slice = Slice { range: arguments.range.unwrap_or_default(), threads: arguments.threads.clone() };
-    let trace = arguments.reading.open(input)?;
+    let trace = watched(arguments.reading.silent()).open(input)?;
+    threads::check([&trace as &dyn TableSource], &slice.threads).map_err(|error| error.in_file(input))?;
     report(input, write(&arguments.output, &[&trace], &[input], |out| trace.slice(&slice, out))?)
 }
 

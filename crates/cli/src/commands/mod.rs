@@ -26,12 +26,13 @@ mod resources;
 mod stats;
 mod store;
 mod summary;
+mod threads;
 mod tree;
 mod view;
 
 use std::io::Write;
 
-use traceloom_core::{Error, Result};
+use traceloom_core::{Error, Result, nearest};
 
 use crate::{
     Outcome,
@@ -116,6 +117,12 @@ fn formats() -> Result<Outcome> {
     let mut out = output::stdout();
     table.write(&mut out)?;
     Ok(out.flush().map(|()| Outcome::Fine)?)
+}
+
+/// A problem with a name, and the known name that was probably meant.
+fn or_nearest<'k>(problem: &str, name: &str, known: impl Iterator<Item = &'k str>) -> String {
+    let near = nearest(name, known).map(|near| format!("; did you mean `{near}`?"));
+    format!("{problem} {name}{}", near.unwrap_or_default())
 }
 
 /// The command that the manual page describes.

@@ -6,9 +6,9 @@ use traceloom_analysis::{
     call_tree::{CallTree, Options, Row, call_tree},
     flame::{self, Graph, GraphStep},
 };
-use traceloom_core::{Error, Result, nearest};
+use traceloom_core::{Error, Result};
 
-use super::flame::stacks;
+use super::{flame::stacks, or_nearest};
 use crate::{
     Outcome,
     args::answers::{FlameWeight, Tree as Arguments},
@@ -59,8 +59,7 @@ fn narrowed(graph: &Graph, arguments: &Arguments) -> Result<Graph> {
     for (names, step) in kinds {
         for name in names {
             if !graph.has(name) {
-                let near = nearest(name, graph.names()).map(|near| format!("; did you mean `{near}`?"));
-                return Err(Error::unsupported(format!("no stack contains {name}{}", near.unwrap_or_default())));
+                return Err(Error::unsupported(or_nearest("no stack contains", name, graph.names())));
             }
             steps.push(step(name.clone()));
         }

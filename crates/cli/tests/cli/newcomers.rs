@@ -118,6 +118,27 @@ fn names_that_are_not_there_are_reported() {
     for flag in ["--name", "--histogram"] {
         assert_eq!(stdout(&traceloom(&["stats", flag, "Nope", &game])), "", "{flag}: the threads are no answer");
     }
+    let related = |value: &str, inside: &str, words: &str| {
+        refused(&["stats", "--value", value, "--inside", inside, &game], 1, words);
+        assert_eq!(stdout(&traceloom(&["stats", "--value", value, "--inside", inside, &game])), "", "{words}");
+    };
+    related("Nope", "Render", "no value is named Nope");
+    related("Visible object", "Render", "no value is named Visible object; did you mean `Visible objects`?");
+    related("Visible objects", "Rendr", "no span is named Rendr; did you mean `Render`?");
+    related("Visible objects", "Visible objects", "no span is named Visible objects");
+    for words in [&["slice"] as &[&str], &["convert", "--to", "chrome"]] {
+        let (out, words) = (demo.path("out.prof"), |thread| [words, &["--thread", thread]].concat());
+        refused(
+            &[&words("Mian") as &[&str], &[&game, &out]].concat(),
+            1,
+            "no thread is named Mian; did you mean `Main`?",
+        );
+        refused(&[&words("99999"), &["--thread", "Main", &game, &out] as &[&str]].concat(), 1, "is named 99999");
+        assert!(!demo.names().contains(&"out.prof".to_owned()), "nothing is written");
+    }
+    let profile = demo.path("demo/nytprof.out");
+    let unnamed = stderr(&traceloom(&["slice", "--thread", "1", &profile, &demo.path("out.nytprof")]));
+    assert!(unnamed.ends_with("no thread is named 1\n"), "{unnamed}");
     let output = traceloom(&["stats", "--range", "500s..600s", &game]);
     assert!(output.status.success() && stderr(&output).contains("the trace is 1.9"), "{}", stderr(&output));
     refused(&["stats", "--json", "--name", "Fram", &game], 1, "did you mean");

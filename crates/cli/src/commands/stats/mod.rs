@@ -6,9 +6,10 @@ use std::{collections::BTreeSet, io::Write};
 
 use traceloom::{Traces, tables::Tables};
 use traceloom_analysis::stats::{self, Options, Pairing, Report};
-use traceloom_core::{Result, nearest};
+use traceloom_core::Result;
 use traceloom_model::{Table, select};
 
+use super::or_nearest;
 use crate::{
     Outcome,
     args::figures::Stats as Arguments,
@@ -27,9 +28,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let mut out = stdout();
     if arguments.answer.json {
         writeln!(out, "{}", report.to_json(arguments.limit.unwrap_or(usize::MAX)))?;
-    } else if !missing.is_empty() && (names(&report).is_empty() || arguments.histogram.is_some()) {
+    } else if !missing.is_empty() && (names(&report).is_empty() || is_about_one(arguments)) {
         // A list of threads alone would look like a result.
-    } else if is_measured(&report) || arguments.histogram.is_some() || arguments.value.is_some() {
+    } else if is_measured(&report) || is_about_one(arguments) {
         text::write(&mut out, &report, arguments)?;
     } else {
         writeln!(out, "no spans, values or events{}", other_contents(&opened)?)?;
@@ -53,35 +54,61 @@ fn options(arguments: &Arguments) -> Options {
     }
 }
 
+/// Whether the result is about one name, not a list.
+fn is_about_one(arguments: &Arguments) -> bool {
+    arguments.histogram.is_some() || arguments.value.is_some()
+}
+
 fn is_measured(report: &Report) -> bool {
     !names(report).is_empty() || report.threads.iter().any(|row| row.switches.is_some())
 }
 
 fn names(report: &Report) -> BTreeSet<&str> {
-    let spans = report.spans.iter().map(|row| row.name.as_str());
     let calls = report.calls.iter().map(|row| row.name.as_str());
-    let values = report.values.iter().map(|row| row.name.as_str());
-    spans.chain(calls).chain(values).chain(report.events.iter().map(|row| row.name.as_str())).collect()
+    let events = report.events.iter().map(|row| row.name.as_str());
+    spans_of(report).into_iter().chain(calls).chain(values_of(report)).chain(events).collect()
+}
+
+fn spans_of(report: &Report) -> BTreeSet<&str> {
+    report.spans.iter().map(|row| row.name.as_str()).collect()
+}
+
+fn values_of(report: &Report) -> BTreeSet<&str> {
+    report.values.iter().map(|row| row.name.as_str()).collect()
+}
+
+/// A requested name.
+struct Requested<'a> {
+    name: &'a str,
+    kind: &'static str,
+    /// The names in a report that it may be.
+    known: fn(&Report) -> BTreeSet<&str>,
+}
+
+fn requested(arguments: &Arguments) -> Vec<Requested<'_>> {
+    let names = arguments.names.iter().map(|name| Requested { name, kind: "span", known: names });
+    let spans = arguments.histogram.iter().chain(&arguments.inside);
+    let spans = spans.map(|name| Requested { name, kind: "span", known: spans_of });
+    let values = arguments.value.iter().map(|name| Requested { name, kind: "value", known: values_of });
+    names.chain(spans).chain(values).collect()
 }
 
 /// Requested names that are not in the traces.
 fn missing(report: &Report, traces: &Traces, arguments: &Arguments) -> Result<Vec<String>> {
-    let found = names(report);
-    let is_wanted = |name: &&String| !found.contains(name.as_str());
-    let wanted: Vec<&String> = arguments.names.iter().chain(&arguments.histogram).filter(is_wanted).collect();
-    let is_outside = arguments.range.is_some() && found.is_empty();
-    if wanted.is_empty() && !is_outside {
+    let is_unknown = |wanted: &Requested<'_>, report: &Report| !(wanted.known)(report).contains(wanted.name);
+    let mut unknown = requested(arguments);
+    unknown.retain(|wanted| is_unknown(wanted, report));
+    let is_outside = arguments.range.is_some() && names(report).is_empty();
+    if unknown.is_empty() && !is_outside {
         return Ok(Vec::new());
     }
     let everything = stats::of_traces(traces.set()?.placed(), &Options::default())?;
-    let known = names(&everything);
-    let unknown = wanted.into_iter().filter(|name| !known.contains(name.as_str()));
-    let problems: Vec<String> = unknown
-        .map(|name| match nearest(name, known.iter().copied()) {
-            Some(near) => format!("no span is named {name}; did you mean `{near}`?"),
-            None => format!("no span is named {name}"),
-        })
-        .collect();
+    unknown.retain(|wanted| is_unknown(wanted, &everything));
+    let problem = |wanted: &Requested<'_>| {
+        let known = (wanted.known)(&everything);
+        or_nearest(&format!("no {} is named", wanted.kind), wanted.name, known.into_iter())
+    };
+    let problems: Vec<String> = unknown.iter().map(problem).collect();
     if problems.is_empty() && is_outside && !everything.spans.is_empty() {
         // An empty range is a valid result, not a failure.
         let end = Rounded(end_ns(&traces.tables()?)? as f64);
