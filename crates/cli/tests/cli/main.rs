@@ -92,6 +92,24 @@ impl Folder {
     }
 }
 
+/// A command that overwrites a file through a symbolic link keeps the link and the mode of the file.
+#[cfg(unix)]
+fn assert_overwrites(folder: &Folder, name: &str, write: impl Fn(&str) -> Output) {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let (file, link) = (folder.path(name), folder.path(&format!("link-{name}")));
+    fs::write(&file, "old").expect("a file");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o604)).expect("a mode");
+    symlink(name, &link).expect("a link");
+    let output = write(&link);
+    assert!(output.status.success(), "{name}: {}", stderr(&output));
+    assert!(fs::symlink_metadata(&link).expect("an entry").is_symlink(), "{name}");
+    assert_eq!(fs::metadata(&file).expect("a file").permissions().mode() & 0o777, 0o604, "{name}");
+    assert_ne!(fs::read(&file).expect("a file"), b"old", "{name}");
+    fs::remove_file(&file).expect("it is there");
+    assert!(write(&link).status.success() && fs::exists(&file).expect("a folder"), "{name}: a link that leads nowhere");
+    assert!(fs::symlink_metadata(&link).expect("an entry").is_symlink(), "{name}");
+}
+
 /// Compares with `tests/snapshots/NAME.txt`; `TRACELOOM_BLESS=1` updates it.
 fn assert_snapshot(name: &str, text: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name).with_extension("txt");

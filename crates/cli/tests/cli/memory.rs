@@ -9,7 +9,7 @@ use std::{
 use serde_json::Value as Json;
 use traceloom_testkit::preload_library;
 
-use super::{Folder, stderr, stdout};
+use super::{Folder, assert_overwrites, stderr, stdout};
 
 const LIBRARY: &str = "libtraceloom_alloc.so";
 
@@ -51,6 +51,23 @@ fn a_program_is_run_with_the_library_wherever_that_is() {
     assert_eq!(trace(&program, &folder, Some(Path::new(&elsewhere))).status.code(), Some(2));
     fs::copy(preload_library(), &elsewhere).expect("it is copied");
     assert_answered(&trace(&program, &folder, Some(Path::new(&elsewhere))), "variable");
+}
+
+fn trace_into(place: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_traceloom"));
+    command.args(["memory", "-o", place, "--", "sh", "-c", ":"]).env("TRACELOOM_ALLOC_LIBRARY", preload_library());
+    command.output().expect("it starts")
+}
+
+#[test]
+fn a_recording_overwrites_only_files_and_says_what_it_wrote() {
+    let folder = Folder::new();
+    assert_overwrites(&folder, "sh.mlyze", trace_into);
+    let output = trace_into(&folder.path("new.mlyze"));
+    assert!(stderr(&output).contains("wrote ") && stderr(&output).contains("new.mlyze"), "{output:?}");
+    let device = trace_into("/dev/null");
+    assert_eq!(device.status.code(), Some(2), "{device:?}");
+    assert!(stderr(&device).contains("/dev/null: is not a regular file"), "{device:?}");
 }
 
 /// The exit code is the program's, its output goes to standard error, and the result covers its allocations.

@@ -4,6 +4,8 @@ use std::{fs, net::TcpListener, process::Command};
 
 use serde_json::Value as Json;
 
+#[cfg(unix)]
+use crate::assert_overwrites;
 use crate::{Folder, stderr, stdout, traceloom, with_closed_output};
 
 fn demo() -> Folder {
@@ -96,17 +98,16 @@ fn an_empty_range_of_any_format_is_an_empty_file() {
 #[test]
 #[cfg(unix)]
 fn overwriting_keeps_the_mode_and_follows_a_link() {
-    use std::os::unix::fs::{PermissionsExt, symlink};
     let demo = demo();
-    let (file, link) = (demo.path("file.prof"), demo.path("link.prof"));
-    fs::write(&file, "old").expect("a file");
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("a mode");
-    symlink("file.prof", &link).expect("a link");
-    assert!(traceloom(&["convert", &demo.path("demo/game.prof"), &link]).status.success());
-    assert!(fs::symlink_metadata(&link).expect("an entry").is_symlink());
-    let written = fs::metadata(&file).expect("a file");
-    assert_eq!(written.permissions().mode() & 0o777, 0o600);
-    assert_eq!(written.len(), fs::metadata(demo.path("demo/game.prof")).expect("a sample").len());
+    let game = demo.path("demo/game.prof");
+    assert_overwrites(&demo, "a.prof", |place| traceloom(&["convert", &game, place]));
+    assert_eq!(fs::read(demo.path("a.prof")).expect("a file"), fs::read(&game).expect("a sample"));
+    assert_overwrites(&demo, "a.html", |place| traceloom(&["report", &game, "-o", place]));
+    assert_overwrites(&demo, "a.svg", |place| traceloom(&["flame", &game, "-o", place]));
+    #[cfg(feature = "sql")]
+    assert_overwrites(&demo, "a.csv", |place| {
+        traceloom(&["query", &game, "select name from spans", "--format", "csv", "-o", place])
+    });
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use std::{
     env,
     ffi::{OsStr, OsString},
-    fs, io,
+    fs::{self, Permissions},
+    io,
     os::{fd::AsFd, unix::process::ExitStatusExt},
     path::{Path, PathBuf},
     process::{Command, ExitStatus, Stdio},
@@ -31,7 +32,7 @@ pub(super) fn trace(arguments: &Arguments) -> Result<(PathBuf, Outcome)> {
     let [program, rest @ ..] = arguments.program.as_slice() else { return Err(Error::usage("no program given")) };
     let library = LIBRARY.path()?;
     let output = std::path::absolute(arguments.output.clone().unwrap_or_else(|| default_output(program)))?;
-    make_way(&output)?;
+    let (output, mode) = make_way(output)?;
     let mut command = Command::new(program);
     command.args(rest).env("LD_PRELOAD", preload(&library)).env(environment::OUTPUT, &output);
     command.env(environment::FINISH, "later");
@@ -55,6 +56,8 @@ pub(super) fn trace(arguments: &Arguments) -> Result<(PathBuf, Outcome)> {
             Path::new(program).display()
         )));
     }
+    mode.map_or(Ok(()), |mode| fs::set_permissions(&output, mode))
+        .map_err(|error| Error::from(error).in_file(&output))?;
     Ok((output, outcome(program, status)))
 }
 
@@ -74,12 +77,27 @@ fn default_output(program: &OsStr) -> PathBuf {
     name.into()
 }
 
-/// Removes an older file, because the library never overwrites one.
-fn make_way(output: &Path) -> Result<()> {
-    match fs::remove_file(output) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::from(error).in_file(output)),
-        _ => Ok(()),
+/// Removes an older file, because the library never overwrites one. Returns the file to write, which may be the target of
+/// a symbolic link, and the mode of the older file.
+fn make_way(output: PathBuf) -> Result<(PathBuf, Option<Permissions>)> {
+    let old = fs::metadata(&output).ok();
+    if old.as_ref().is_some_and(|old| !old.is_file()) {
+        return Err(Error::usage("is not a regular file").in_file(&output));
     }
+    if old.is_none() && !output.is_symlink() {
+        return Ok((output, None));
+    }
+    let removed = || {
+        if old.is_none() {
+            // Only the target of a link that exists can be found.
+            fs::File::create(&output)?;
+        }
+        let target = fs::canonicalize(&output)?;
+        fs::remove_file(&target)?;
+        Ok(target)
+    };
+    let target = removed().map_err(|error: io::Error| Error::from(error).in_file(&output))?;
+    Ok((target, old.map(|old| old.permissions())))
 }
 
 /// Completes the file of the program and the files of its child processes.
