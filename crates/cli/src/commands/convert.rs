@@ -37,11 +37,11 @@ pub(crate) fn run(arguments: &args::files::Convert) -> Result<Outcome> {
     if store::is_wanted(arguments.to.as_deref(), output) {
         return store::add(inputs, output, arguments);
     }
-    if arguments.to.is_none() && output.extension().is_some_and(|extension| extension == "html" || extension == "svg") {
+    if let (None, Some((what, verb))) = (&arguments.to, written_by(output)) {
         let name = output.display();
         let problem =
             format!("cannot tell the output format from {name}; use --to (`convert --list` lists the formats)");
-        return Err(Error::usage(format!("{problem}. For an image, use `traceloom flame IN -o FILE.svg`")));
+        return Err(Error::usage(format!("{problem}. For {what}, use `traceloom {verb} IN -o {name}`")));
     }
     let conversion = conversion(arguments, output)?;
     if output == Path::new("-") && !conversion.is_text() && io::stdout().is_terminal() {
@@ -68,6 +68,15 @@ pub(crate) fn run(arguments: &args::files::Convert) -> Result<Outcome> {
     }
     report_loss(&edited.loss);
     Ok(Outcome::Fine)
+}
+
+/// What has the extension of this file without being a trace, and the verb that writes it.
+fn written_by(output: &Path) -> Option<(&'static str, &'static str)> {
+    match output.extension()?.to_str()? {
+        "html" => Some(("a report", "report")),
+        "svg" => Some(("a flame graph", "flame")),
+        _ => None,
+    }
 }
 
 fn conversion(arguments: &args::files::Convert, output: &Path) -> Result<Conversion> {

@@ -29,7 +29,12 @@ fn an_unknown_extension_is_not_a_copy() {
         refused(&["convert", &game, &demo.path(name)], 2, "cannot tell the output format");
         assert!(!demo.names().contains(&name.to_owned()), "{name}");
     }
-    refused(&["convert", &game, &demo.path("x.svg")], 2, "traceloom flame");
+    for (name, words) in
+        [("x.svg", "a flame graph, use `traceloom flame IN"), ("x.html", "a report, use `traceloom report IN")]
+    {
+        let output = demo.path(name);
+        refused(&["convert", &game, &output], 2, &format!("For {words} -o {output}`"));
+    }
     refused(&["convert", &game, &demo.path("x.foo")], 2, "use .prof for a copy");
     for name in ["copy.prof", "copy"] {
         assert!(traceloom(&["convert", &game, &demo.path(name)]).status.success(), "{name}");
