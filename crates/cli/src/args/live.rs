@@ -37,6 +37,9 @@ pub(crate) struct Capture {
     pub(crate) low_priority: Option<Switch>,
 }
 
+/// Default number of rows of `top`.
+pub(crate) const TOP_ROWS: usize = 20;
+
 #[derive(Args, Debug)]
 #[command(mut_arg("files", |files| files
     .value_name("HOST:PORT|SOCKET|FILE")

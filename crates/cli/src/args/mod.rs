@@ -362,6 +362,7 @@ Examples:
     /// or from the stream of a program that serves its trace. A trace that is still being written is also redrawn, on a
     /// terminal or with `--rounds`. Any other trace is shown as in `stats`, with 20 rows.
     #[command(override_usage = "traceloom top [OPTIONS] <HOST:PORT|SOCKET|FILE...>")]
+    #[command(mut_arg("limit", |limit| limit.help(format!("Maximum rows per list (default: {})", live::TOP_ROWS))))]
     #[command(after_help = "\
 Examples:
   traceloom top 127.0.0.1:28077

@@ -245,6 +245,7 @@ fn other_names_of_verbs_work() {
     let demo = demo();
     let (game, log) = (demo.path("demo/game.prof"), demo.path("demo/service.clog"));
     assert_eq!(stdout(&traceloom(&["top", &game])), stdout(&traceloom(&["stats", "--limit", "20", &game])));
+    assert!(stdout(&traceloom(&["top", "--help"])).contains("Maximum rows per list (default: 20)\n"));
     let same = |alias: &[&str], verb: &[&str]| {
         let (alias, verb) = (traceloom(alias), traceloom(verb));
         assert_eq!((stdout(&alias), stderr(&alias)), (stdout(&verb), stderr(&verb)));

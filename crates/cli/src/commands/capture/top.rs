@@ -21,15 +21,13 @@ use super::{
 };
 use crate::{Outcome, args, commands::stats, output::note, staged::private_folder};
 
-/// Default number of rows.
-const ROWS: usize = 20;
 /// Moves the cursor to the upper left corner and clears the screen.
 const CLEAR: &[u8] = b"\x1b[H\x1b[2J";
 
 /// Runs `top`.
 pub(crate) fn run(arguments: args::live::Top) -> Result<Outcome> {
     let args::live::Top { every_ns, rounds, stats: mut shown } = arguments;
-    shown.limit = shown.limit.or(Some(ROWS));
+    shown.limit = shown.limit.or(Some(args::live::TOP_ROWS));
     let every = Duration::from_nanos(every_ns.unsigned_abs());
     let is_redrawn = io::stdout().is_terminal();
     if (is_redrawn || rounds.is_some()) && written::is_written(&shown, every) {
