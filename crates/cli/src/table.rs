@@ -1,6 +1,7 @@
 //! Text tables: columns are as wide as their widest cell.
 
 use std::{
+    borrow::Cow,
     fmt,
     io::{self, Write},
 };
@@ -14,8 +15,8 @@ use crate::{
 pub(crate) struct TextTable {
     columns: Vec<Column>,
     rows: Vec<Vec<String>>,
-    /// Headings of columns to drop on a narrow terminal, in this order.
-    dropped: &'static [&'static str],
+    /// Headings of columns to drop on a narrow terminal, in this order; `None` if everything is always shown.
+    dropped: Option<&'static [&'static str]>,
 }
 
 struct Column {
@@ -26,9 +27,12 @@ struct Column {
 /// Names are cut to this many characters; `--json` has them in full.
 const WIDEST: usize = 60;
 
+/// On a narrow terminal, names are cut at most to this many characters.
+const NARROWEST: usize = 8;
+
 impl TextTable {
     pub(crate) fn new() -> Self {
-        Self { columns: Vec::new(), rows: Vec::new(), dropped: &[] }
+        Self { columns: Vec::new(), rows: Vec::new(), dropped: None }
     }
 
     /// Adds a left-aligned column of text.
@@ -43,15 +47,15 @@ impl TextTable {
         self
     }
 
-    /// Sets the columns to drop, in this order, if the terminal is too narrow.
-    pub(crate) fn drop_first(mut self, heads: &'static [&'static str]) -> Self {
-        self.dropped = heads;
+    /// Fits the table to a narrow terminal: drops these columns, in this order, and then cuts the widest texts.
+    pub(crate) fn fit(mut self, heads: &'static [&'static str]) -> Self {
+        self.dropped = Some(heads);
         self
     }
 
     /// Adds a row, with as many cells as there are columns.
     pub(crate) fn row(&mut self, cells: Vec<String>) {
-        self.rows.push(cells.into_iter().map(cut).collect());
+        self.rows.push(cells.iter().map(|cell| cut(&clean(cell), WIDEST).into_owned()).collect());
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -70,23 +74,38 @@ impl TextTable {
             cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
         };
         let mut widths: Vec<Option<usize>> = (0..self.columns.len()).map(|column| Some(width(column))).collect();
-        for head in self.dropped {
-            if widths.iter().flatten().map(|width| width + 2).sum::<usize>() <= columns {
-                break;
-            }
-            if let Some(column) = heads.iter().position(|known| known == head) {
-                widths[column] = None;
-            }
+        if let Some(dropped) = self.dropped {
+            self.narrow(&mut widths, dropped, columns);
         }
         let dim = Styles::DIM;
         writeln!(out, "{dim}{}{dim:#}", self.line(&heads, &widths))?;
         self.rows.iter().try_for_each(|row| writeln!(out, "{}", self.line(row, &widths)))
     }
 
+    /// Drops columns, and then makes the widest columns of text narrower, until the table fits.
+    fn narrow(&self, widths: &mut [Option<usize>], dropped: &[&str], columns: usize) {
+        for head in dropped {
+            if is_within(widths, columns) {
+                break;
+            }
+            if let Some(column) = self.columns.iter().position(|column| column.head == *head) {
+                widths[column] = None;
+            }
+        }
+        while !is_within(widths, columns) {
+            let texts = widths.iter_mut().zip(&self.columns).filter(|(_, column)| column.is_text);
+            match texts.filter_map(|(width, _)| width.as_mut()).max() {
+                Some(widest) if *widest > NARROWEST => *widest -= 1,
+                _ => break,
+            }
+        }
+    }
+
     /// Writes a row; columns without a width are omitted.
     fn line(&self, cells: &[String], widths: &[Option<usize>]) -> String {
         let padded = cells.iter().zip(widths).zip(&self.columns).filter_map(|((cell, width), column)| {
             let width = (*width)?;
+            let cell = cut(cell, width);
             Some(if column.is_text { format!("{cell:<width$}") } else { format!("{cell:>width$}") })
         });
         let line = padded.collect::<Vec<_>>().join("  ");
@@ -103,7 +122,7 @@ pub(crate) fn rest(out: &mut dyn Write, rows: usize, limit: usize) -> io::Result
 }
 
 /// The width of standard output, if it is a terminal.
-fn terminal_columns() -> Option<usize> {
+pub(crate) fn terminal_columns() -> Option<usize> {
     #[cfg(unix)]
     return rustix::termios::tcgetwinsize(io::stdout())
         .ok()
@@ -113,13 +132,17 @@ fn terminal_columns() -> Option<usize> {
     return None;
 }
 
-/// One line of text that is safe for a terminal, cut if it is too long.
-fn cut(cell: String) -> String {
-    let clean = clean(&cell);
-    if clean.chars().count() <= WIDEST {
-        return clean;
+/// Whether columns of these widths fit on the terminal.
+fn is_within(widths: &[Option<usize>], columns: usize) -> bool {
+    widths.iter().flatten().map(|width| width + 2).sum::<usize>() <= columns
+}
+
+/// A text, cut if it is longer than this many characters.
+fn cut(text: &str, width: usize) -> Cow<'_, str> {
+    if text.chars().count() <= width {
+        return text.into();
     }
-    clean.chars().take(WIDEST - 1).chain(['…']).collect()
+    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
 }
 
 /// The longest time that is shown to the nanosecond.
@@ -178,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_narrow_terminal_shows_fewer_columns() {
-        let mut table = TextTable::new().text("name").numbers(&["calls", "min", "max"]).drop_first(&["min", "calls"]);
+        let mut table = TextTable::new().text("name").numbers(&["calls", "min", "max"]).fit(&["min", "calls"]);
         table.row(vec!["Frame".to_owned(), "12".to_owned(), "345".to_owned(), "678".to_owned()]);
         let shown = |columns: usize| {
             let mut out = Vec::new();
@@ -188,6 +211,30 @@ mod tests {
         assert_eq!(shown(80), "  name   calls  min  max\n  Frame     12  345  678\n");
         assert_eq!(shown(20), "  name   calls  max\n  Frame     12  678\n");
         assert_eq!(shown(5), "  name   max\n  Frame  678\n");
+    }
+
+    #[test]
+    fn a_narrow_terminal_cuts_the_widest_names() {
+        let mut table = TextTable::new().text("name").text("thread").numbers(&["calls"]).fit(&[]);
+        table.row(vec!["a".repeat(30), "Main".to_owned(), "12".to_owned()]);
+        table.row(vec!["b".repeat(9), "c".repeat(20), "3".to_owned()]);
+        let shown = |columns: usize| {
+            let mut out = Vec::new();
+            table.write_within(columns, &mut out).expect("memory takes it");
+            anstream::adapter::strip_str(std::str::from_utf8(&out).expect("UTF-8")).to_string()
+        };
+        for columns in 27..=63 {
+            assert!(
+                shown(columns).lines().all(|line| line.chars().count() <= columns),
+                "{columns}: {}",
+                shown(columns)
+            );
+        }
+        let text = shown(35);
+        assert_eq!(text.lines().next(), Some("  name          thread        calls"), "{text}");
+        assert_eq!(text.lines().nth(1), Some("  aaaaaaaaaaa…  Main             12"), "{text}");
+        assert_eq!(text.lines().nth(2), Some("  bbbbbbbbb     ccccccccccc…      3"), "{text}");
+        assert_eq!(shown(10), shown(27), "no further");
     }
 
     #[test]

@@ -103,6 +103,7 @@ impl Text<'_> {
             "calls before",
             "calls after",
         ]);
+        table = table.fit(&["effect", "calls before", "calls after"]);
         let shown = of_kind.iter().filter(|row| self.arguments.all || row.verdict != Verdict::Same);
         for row in shown.take(self.arguments.limit.unwrap_or(usize::MAX)) {
             table.row(self.cells(row));

@@ -88,7 +88,7 @@ fn layers(path: &Path, info: &Info) -> String {
 
 fn text_table(listing: &Listing) -> TextTable {
     let is_text = |column: usize| listing.rows.iter().any(|row| matches!(row.get(column), Some(Amount::Text(_))));
-    let mut table = TextTable::new();
+    let mut table = TextTable::new().fit(&[]);
     for (column, head) in listing.columns.iter().enumerate() {
         let head = head.replace('_', " ");
         table = if is_text(column) { table.text(&head) } else { table.numbers(&[&head]) };

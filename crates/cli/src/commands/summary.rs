@@ -92,7 +92,7 @@ impl Text<'_> {
         let mut table = TextTable::new()
             .text("name")
             .numbers(&["calls", "total", "self", "share", "p50", "p95", "p99", "max"])
-            .drop_first(&["p50", "p99", "max", "calls"]);
+            .fit(&["p50", "p99", "max", "calls"]);
         let rounded = |ns: f64| Rounded(ns).to_string();
         let cells = |row: &NameRow| {
             let known = row.durations.as_ref();
@@ -119,7 +119,7 @@ impl Text<'_> {
         let Some(first) = summary.slow.first() else { return Ok(()) };
         self.head(if first.is_slow { "slow spans" } else { "longest frames" })?;
         let mut table =
-            TextTable::new().text("name").text("thread").numbers(&["at", "took", "median"]).text("because of");
+            TextTable::new().text("name").text("thread").numbers(&["at", "took", "median"]).text("because of").fit(&[]);
         for slow in summary.slow.iter().take(self.limit) {
             let took = Rounded(slow.blamed_ns as f64);
             table.row(vec![
@@ -146,7 +146,7 @@ impl Text<'_> {
         if memory.double_frees > 0 {
             writeln!(self.out, "  {} blocks were freed twice", memory.double_frees)?;
         }
-        let mut table = TextTable::new().text("never freed").numbers(&["blocks", "bytes"]);
+        let mut table = TextTable::new().text("never freed").numbers(&["blocks", "bytes"]).fit(&[]);
         for site in memory.leaks.iter().take(self.limit) {
             table.row(vec![site_name(site), site.count.to_string(), Bytes(site.bytes).to_string()]);
         }
@@ -161,7 +161,7 @@ impl Text<'_> {
         let levels: Vec<String> =
             logs.levels.iter().map(|one| format!("{} {}", one.lines, clean(&one.level))).collect();
         writeln!(self.out, "  {} lines: {}", logs.lines, levels.join(", "))?;
-        let mut table = TextTable::new().text("level").numbers(&["lines"]).text("site").text("text");
+        let mut table = TextTable::new().text("level").numbers(&["lines"]).text("site").text("text").fit(&[]);
         for site in logs.sites.iter().take(self.limit) {
             let (place, format) = (site.place.clone(), site.format.clone());
             table.row(vec![

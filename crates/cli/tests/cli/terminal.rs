@@ -9,6 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use traceloom_record::{Recorder, span, thread_name};
 use traceloom_testkit::made::write_threads;
 
 use crate::{Folder, stdout, traceloom};
@@ -89,6 +90,37 @@ fn narrow_terminals_show_fewer_columns() {
         assert!(too_long.is_empty(), "{name}: {too_long:#?}");
         assert_eq!(narrow.lines().count(), wide.lines().count(), "{name}: {narrow}");
     }
+}
+
+/// A trace whose names have 60 letters.
+fn write_long_names(path: &str) {
+    let guard = Recorder::new().prof(path).start().expect("a recording");
+    thread_name!("a_worker_that_compresses_textures_in_the_background_of_levels");
+    {
+        let _outer = span!("Renderer::draw_all_transparent_surfaces_from_back_to_front__");
+        let _inner = span!("Renderer::sort_all_transparent_surfaces_by_their_depth______");
+    }
+    guard.close().expect("a trace");
+}
+
+#[test]
+fn narrow_terminals_cut_long_names() {
+    let folder = Folder::new();
+    let file = folder.path("long.prof");
+    write_long_names(&file);
+    for columns in [60, 80] {
+        for words in [&["stats"] as &[&str], &["stats", "--by", "thread"], &["stats", "--by", "thread,parent"]] {
+            let screen = on_terminal_of(columns, &folder, &[words, &[&file]].concat(), &[]);
+            let too_long: Vec<_> = screen.lines().filter(|line| line.chars().count() > columns.into()).collect();
+            assert!(too_long.is_empty(), "{words:?}: {too_long:#?}");
+            assert!(screen.contains("Rendere") && screen.contains('…') && screen.contains("self"), "{screen}");
+        }
+    }
+    let folder = demo();
+    let game = folder.path("demo/game.prof");
+    let bars = on_terminal_of(60, &folder, &["stats", "--histogram", "Frame", &game], &[]);
+    assert!(bars.contains('█') && !bars.contains('…'), "{bars}");
+    assert!(bars.lines().all(|line| line.chars().count() <= 60), "{bars}");
 }
 
 #[test]

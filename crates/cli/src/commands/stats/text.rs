@@ -11,7 +11,7 @@ use traceloom_core::Result;
 use crate::{
     args::figures::Stats as Arguments,
     output::Styles,
-    table::{Rounded, TextTable, rest},
+    table::{Rounded, TextTable, rest, terminal_columns},
 };
 
 pub(super) fn write(out: &mut dyn Write, report: &Report, arguments: &Arguments) -> Result<()> {
@@ -40,7 +40,7 @@ fn spans(out: &mut dyn Write, report: &Report, limit: usize) -> Result<()> {
     let more = Extra::of(rows);
     let mut table = more.heads(TextTable::new().text("name"));
     table = table.numbers(&["calls", "total", "self", "share", "min", "mean", "p50", "p95", "p99", "max"]);
-    table = table.drop_first(&["p50", "p95", "min", "p99", "max", "total", "mean"]);
+    table = table.fit(&["p50", "p95", "min", "p99", "max", "total", "mean"]);
     for row in rows.iter().take(limit) {
         let mut cells = vec![row.name.clone()];
         more.cells(row, &mut cells);
@@ -121,7 +121,7 @@ fn calls(out: &mut dyn Write, report: &Report, limit: usize) -> Result<()> {
         return Ok(());
     }
     let mut table = TextTable::new().text("name").numbers(&["calls", "total", "self", "share", "mean"]);
-    table = table.drop_first(&["mean", "total"]);
+    table = table.fit(&["mean", "total"]);
     for row in report.calls.iter().take(limit) {
         table.row(vec![
             row.name.clone(),
@@ -152,7 +152,7 @@ fn values(out: &mut dyn Write, rows: &[ValueRow], limit: usize) -> Result<()> {
     if table.is_empty() {
         return Ok(());
     }
-    table = table.drop_first(&["p50", "p95", "p99", "first", "last"]);
+    table = table.fit(&["p50", "p95", "p99", "first", "last"]);
     head(out, "values", &rows.len().to_string(), &table)?;
     Ok(rest(out, rows.len(), limit)?)
 }
@@ -172,7 +172,7 @@ fn events(out: &mut dyn Write, rows: &[EventRow], limit: usize) -> Result<()> {
     if by_thread {
         table = table.text("thread");
     }
-    table = table.numbers(&["count"]);
+    table = table.numbers(&["count"]).fit(&[]);
     for row in rows.iter().take(limit) {
         let mut cells = vec![row.name.clone(), row.category.clone()];
         cells.extend(by_thread.then(|| row.thread.clone().unwrap_or_default()));
@@ -190,7 +190,7 @@ fn threads(out: &mut dyn Write, report: &Report, limit: usize) -> Result<()> {
     let rows: Vec<_> = report.threads.iter().filter(|row| row.is_active()).collect();
     // Most formats do not record the processor.
     let has_switches = rows.iter().any(|row| row.switches.is_some());
-    let mut table = TextTable::new().text("name").numbers(&["tid", "spans", "busy"]);
+    let mut table = TextTable::new().text("name").numbers(&["tid", "spans", "busy"]).fit(&[]);
     if has_switches {
         table = table.numbers(&["switches", "off CPU"]);
     }
@@ -221,7 +221,10 @@ fn head(out: &mut dyn Write, what: &str, about: &str, table: &TextTable) -> Resu
     Ok(table.write(out)?)
 }
 
-const BAR: u64 = 50;
+/// Length of the longest bar.
+const BAR: usize = 50;
+/// Room for the numbers in front of a bar.
+const BEFORE_BAR: usize = 36;
 
 fn histogram(out: &mut dyn Write, name: &str, report: &Report) -> Result<()> {
     let bold = Styles::NAME;
@@ -232,10 +235,11 @@ fn histogram(out: &mut dyn Write, name: &str, report: &Report) -> Result<()> {
     let most = bins.iter().map(|bin| bin.count).max().unwrap_or(0).max(1);
     let scale = if *is_logarithmic { ", logarithmic bins" } else { "" };
     writeln!(out, "{bold}{name}{bold:#}: {all} durations{scale}")?;
+    let longest = terminal_columns().map_or(BAR, |columns| columns.saturating_sub(BEFORE_BAR).clamp(1, BAR));
     let mut table = TextTable::new().numbers(&["from", "to", "count"]).text("");
     for bin in bins {
         // A nonempty bin is always visible.
-        let bar = (bin.count * BAR).div_ceil(most) as usize;
+        let bar = (bin.count * longest as u64).div_ceil(most) as usize;
         table.row(vec![
             Rounded(bin.from_ns).to_string(),
             Rounded(bin.to_ns).to_string(),
