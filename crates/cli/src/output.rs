@@ -48,8 +48,11 @@ pub(crate) fn raw_stdout() -> BufWriter<Box<dyn Write>> {
 }
 
 fn buffered(out: impl Write + 'static) -> BufWriter<Box<dyn Write>> {
-    let out: Box<dyn Write> =
-        if io::stdout().is_terminal() { Box::new(Visible { out, rest: Vec::new() }) } else { Box::new(out) };
+    let out: Box<dyn Write> = if io::stdout().is_terminal() {
+        Box::new(Visible { out, rest: Vec::new(), progress: Progress::new() })
+    } else {
+        Box::new(out)
+    };
     BufWriter::with_capacity(64 << 10, out)
 }
 
@@ -73,10 +76,13 @@ struct Visible<W> {
     out: W,
     /// The first bytes of a character that is not complete yet.
     rest: Vec<u8>,
+    /// Ends before the first output, which it would be drawn into.
+    progress: Progress,
 }
 
 impl<W: Write> Write for Visible<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.progress.end();
         self.rest.extend_from_slice(bytes);
         let end = match std::str::from_utf8(&self.rest) {
             Err(error) if error.error_len().is_none() => error.valid_up_to(),
@@ -347,7 +353,7 @@ mod tests {
     #[test]
     fn directions_of_a_line_are_escaped_on_terminals() {
         let mut shown = Vec::new();
-        let mut out = Visible { out: &mut shown, rest: Vec::new() };
+        let mut out = Visible { out: &mut shown, rest: Vec::new(), progress: Progress::new() };
         let text = "user\u{202e}gpj.exe ä\n".as_bytes();
         // Cut inside a character.
         out.write_all(&text[..5]).expect("memory takes it");

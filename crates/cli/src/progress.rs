@@ -72,7 +72,15 @@ impl Progress {
     #[cfg(feature = "sql")]
     pub(crate) fn restart(&self) {
         if let Ok(mut state) = self.0.lock() {
-            state.started = Instant::now();
+            (state.is_shown, state.started) = (is_shown(), Instant::now());
+        }
+    }
+
+    /// Removes the bar and shows no other until a restart, because output on the same terminal has begun.
+    pub(crate) fn end(&self) {
+        if let Ok(mut state) = self.0.lock() {
+            state.clear();
+            state.is_shown = false;
         }
     }
 

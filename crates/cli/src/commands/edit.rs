@@ -85,7 +85,7 @@ fn write(
     if let Some(bytes) = file_bytes(output).filter(|_| !is_quiet()) {
         let read = traces.iter().map(|trace| records(trace)).sum::<Result<u64>>()?;
         let format = traces.first().map_or("", |trace| trace.format().id);
-        let kept = records(&OpenOptions::new().format(format).open(output)?)?;
+        let kept = records(&watched(OpenOptions::new().format(format)).open(output)?)?;
         say_written(&format!("{}: {}, {bytes}", display_name(output), of_records(kept, read)));
     }
     Ok(edited)

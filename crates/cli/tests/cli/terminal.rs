@@ -23,6 +23,11 @@ fn on_terminal(folder: &Folder, arguments: &[&str], lines: &[&str]) -> String {
 
 /// The same, on a terminal of so many columns; the text is without colors.
 fn on_terminal_of(columns: u16, folder: &Folder, arguments: &[&str], lines: &[&str]) -> String {
+    anstream::adapter::strip_str(&raw_terminal(columns, folder, arguments, lines)).to_string().replace('\r', "")
+}
+
+/// The same, with everything that the program sends to the terminal.
+fn raw_terminal(columns: u16, folder: &Folder, arguments: &[&str], lines: &[&str]) -> String {
     let quoted = |word: &&str| format!("'{}'", word.replace('\'', r"'\''"));
     let words: Vec<String> = arguments.iter().map(quoted).collect();
     let command = format!("stty cols {columns}; {PROGRAM} {}", words.join(" "));
@@ -47,8 +52,7 @@ fn on_terminal_of(columns: u16, folder: &Folder, arguments: &[&str], lines: &[&s
             }
         }
     }
-    let screen = String::from_utf8(screen).expect("output is UTF-8");
-    anstream::adapter::strip_str(&screen).to_string().replace('\r', "")
+    String::from_utf8(screen).expect("output is UTF-8")
 }
 
 /// What the program prints when it waits for a query.
@@ -123,15 +127,26 @@ fn narrow_terminals_cut_long_names() {
     assert!(bars.lines().all(|line| line.chars().count() <= 60), "{bars}");
 }
 
+/// Clears the line of the cursor.
+const CLEAR_LINE: &str = "\u{1b}[2K";
+
 #[test]
 fn long_work_shows_its_progress() {
     let folder = demo();
     let (large, out, again) = (folder.path("large.prof"), folder.path("out.json"), folder.path("again.prof"));
+    let (log, svg, html) = (folder.path("large.clog"), folder.path("out.svg"), folder.path("out.html"));
     let verbs: &[&[&str]] = &[
         &["convert", "--to", "chrome", &large, &out],
         &["merge", &large, &large, &again],
         &["repair", &large, &again],
         &["stats", &large],
+        &["info", &large],
+        &["check", &large],
+        &["advise", &large],
+        &["flame", &large, "-o", &svg],
+        &["report", &large, "-o", &html],
+        // The context needs the text of every line.
+        &["log", "--grep", "no such text", "-C", "1", &log],
         #[cfg(feature = "sql")]
         &["query", &large, "select name, sum(dur_ns) from spans group by name"],
     ];
@@ -142,9 +157,14 @@ fn long_work_shows_its_progress() {
             break;
         }
         write_threads(large.as_ref(), threads, 10_000);
+        let entries = fs::File::create(&log).expect("a file");
+        traceloom::cnanolog::sample::write(entries, u64::from(threads) * 2_500).expect("a log");
         silent.retain(|arguments| {
-            let screen = on_terminal(&folder, arguments, &[]);
-            !(screen.contains("large.prof") && screen.contains("iB/s"))
+            let screen = raw_terminal(120, &folder, arguments, &[]);
+            let bars = screen.split(CLEAR_LINE).filter(|bar| bar.contains("iB/s"));
+            let merged = bars.clone().find(|bar| bar.contains('\n'));
+            assert_eq!(merged, None, "{arguments:?}: the bar is still there when the output starts");
+            !bars.into_iter().any(|bar| bar.contains("large."))
         });
     }
     assert!(silent.is_empty(), "no progress was shown, however large the trace: {silent:?}");

@@ -33,15 +33,13 @@ pub(super) struct Files<'a> {
     supplied: Option<Dictionary>,
     /// The last file with a dictionary, for the next file of the same run without one.
     last: Option<(Header, Dictionary)>,
-    /// Show no progress, because it would be drawn into the text.
-    is_quiet: bool,
 }
 
 impl<'a> Files<'a> {
-    pub(super) fn new(arguments: &'a args::log::Log, is_quiet: bool) -> Result<Self> {
+    pub(super) fn new(arguments: &'a args::log::Log) -> Result<Self> {
         let dictionary = arguments.dictionary.as_deref();
         let supplied = dictionary.map(|path| lend_dictionary(path, &arguments.reading)).transpose()?;
-        Ok(Self { arguments, supplied, last: None, is_quiet })
+        Ok(Self { arguments, supplied, last: None })
     }
 
     pub(super) fn open(&mut self, path: &Path) -> Result<Log> {
@@ -52,7 +50,8 @@ impl<'a> Files<'a> {
     /// Opens a trace of any format.
     pub(super) fn trace(&self, path: &Path) -> Result<Trace> {
         let reading = &self.arguments.reading;
-        let options = if self.is_quiet { reading.options() } else { reading.watched() };
+        // A log that grows is never complete.
+        let options = if self.arguments.follow { reading.options() } else { reading.watched() };
         options.open(path)
     }
 

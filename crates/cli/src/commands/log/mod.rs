@@ -8,11 +8,7 @@ mod render;
 mod sort;
 mod tables;
 
-use std::{
-    io::{self, IsTerminal},
-    ops::ControlFlow,
-    path::Path,
-};
+use std::{ops::ControlFlow, path::Path};
 
 use traceloom::cnanolog::{Passage, Reader};
 use traceloom_core::{Error, Findings, Notes, Records, Result, Turns, in_turns};
@@ -60,9 +56,7 @@ impl<'a> Printer<'a> {
     fn new(arguments: &'a args::log::Log) -> Result<Self> {
         check_pattern(arguments)?;
         let filter = Filter::new(arguments)?;
-        // Progress and text would overwrite each other.
-        let is_quiet = arguments.follow || io::stdout().is_terminal();
-        Ok(Self { arguments, files: Files::new(arguments, is_quiet)?, filter, out: Out::new(arguments) })
+        Ok(Self { arguments, files: Files::new(arguments)?, filter, out: Out::new(arguments) })
     }
 
     /// Prints one file from its start to its end.
