@@ -40,7 +40,9 @@ fn an_answer_about_half_a_capture_is_not_fine() {
         &["memory", &path("cut/shop.mlyze")],
         &["lines", &path("cut/nytprof.out")],
         &["stats", &path("cut/game.wtf-trace")],
+        &["lines", "--csv", &path("cut/nytprof.out")],
         &["log", &path("cut/service.clog")],
+        &["log", "--sort", &path("cut/service.clog")],
         #[cfg(feature = "sql")]
         &["query", &game, "select count(*) from spans"],
         #[cfg(feature = "sql")]
@@ -49,6 +51,8 @@ fn an_answer_about_half_a_capture_is_not_fine() {
         &["summary", &game],
         &["top", &game],
         &["report", &game, "-o", &path("report.html")],
+        &["report", "--json", &game],
+        &["diff", "--baseline", &game, &whole, "--candidate", &whole, &whole],
     ];
     for command in commands {
         let output = traceloom(command);
@@ -58,6 +62,47 @@ fn an_answer_about_half_a_capture_is_not_fine() {
         let whole: Vec<String> = command.iter().map(|word| word.replace("/cut/", "/demo/")).collect();
         let whole = traceloom(&whole.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(whole.status.code(), Some(0), "{command:?}: {}", stderr(&whole));
+    }
+}
+
+#[test]
+fn an_answer_about_half_a_compressed_file_is_not_fine() {
+    let folder = cut_samples();
+    let path = |name: &str| folder.path(name);
+    for name in ["game.prof", "service.clog"] {
+        let copy = path(&format!("{name}.gz"));
+        assert!(traceloom(&["convert", &path(&format!("demo/{name}")), &copy]).status.success());
+        let bytes = fs::read(&copy).expect("a file");
+        assert_eq!(bytes[..2], [0x1f, 0x8b], "it is compressed");
+        fs::write(path(&format!("cut.{name}.gz")), &bytes[..bytes.len() * 3 / 5]).expect("room for it");
+    }
+    let (game, log) = (path("cut.game.prof.gz"), path("cut.service.clog.gz"));
+    let commands: &[&[&str]] = &[
+        &["stats", &game],
+        &["check", &game],
+        &["info", &game],
+        &["convert", &game, &path("out.pftrace")],
+        &["convert", &game, &path("copy.prof")],
+        &["log", &log],
+        &["log", "--sort", &log],
+        &["check", &log],
+        #[cfg(feature = "sql")]
+        &["query", &game, "select count(*) from spans"],
+    ];
+    for command in commands {
+        let output = traceloom(command);
+        assert_eq!(output.status.code(), Some(1), "{command:?}: {}", stderr(&output));
+        assert!(output.stdout.len() + output.stderr.len() > 0, "{command:?}");
+    }
+}
+
+/// CNanoLog's decompressor stops at damage, so the answer is an error, not a part that may be allowed.
+#[test]
+fn the_text_of_the_decompressor_ends_at_damage() {
+    let folder = cut_samples();
+    for options in [&[] as &[&str], &["--allow-damaged"]] {
+        let output = traceloom(&[&["log", "--compat", &folder.path("cut/service.clog")], options].concat());
+        assert_eq!(output.status.code(), Some(1), "{options:?}: {}", stderr(&output));
     }
 }
 

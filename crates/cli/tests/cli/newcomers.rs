@@ -53,6 +53,7 @@ fn everything_that_writes_a_file_says_so() {
         &["slice", "--range", "0s..1s", &game, &path("out.prof")],
         &["merge", &game, &game, &path("out.prof")],
         &["flame", &game, "-o", &path("out.svg")],
+        &["report", &game, "-o", &path("out.html")],
         &["lines", "--csv", &path("demo/nytprof.out"), "-o", &path("out")],
         #[cfg(feature = "sql")]
         &["query", &game, "select 1 as one", "--format", "csv", "-o", &path("out.csv")],
