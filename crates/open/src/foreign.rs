@@ -15,6 +15,11 @@ static FOREIGN: &[(Mark, &str, &str)] = &[
     (Mark::Json(&["\"traceEvents\""]), "a Chrome trace", "open it at ui.perfetto.dev"),
     (Mark::Json(&["speedscope.app/file-format-schema"]), "a speedscope profile", "open it at speedscope.app"),
     (Mark::Json(&["\"meta\"", "\"processType\""]), "a Firefox profile", "open it at profiler.firefox.com"),
+    (
+        Mark::Json(&["\"nodes\"", "\"callFrame\""]),
+        "a V8 CPU profile",
+        "open it in the developer tools of Chrome or at speedscope.app",
+    ),
     (Mark::Json(&["\"resourceSpans\""]), "an OpenTelemetry export", "send it to a tracing backend such as Jaeger"),
     (Mark::Json(&["\"ph\"", "\"ts\""]), "a Chrome trace", "open it at ui.perfetto.dev"),
     (Mark::Json(&[]), "a JSON file, but not a trace", "see `traceloom formats`"),
@@ -86,6 +91,7 @@ mod tests {
         is(br#"{"displayTimeUnit":"ns","traceEvents":[]}"#, "a Chrome trace");
         is(br#" [{"name":"a","ph":"X","ts":1}]"#, "a Chrome trace");
         is(br#"{"meta":{"processType":0}}"#, "a Firefox profile");
+        is(br#"{"nodes":[{"id":1,"callFrame":{"functionName":"(root)"}}]}"#, "a V8 CPU profile");
         is(br#"{"a":1}"#, "a JSON file, but not a trace");
         is(b"PERFILE2\0\0", "a perf recording");
         is(b"tZst....", "a Tracy capture");

@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &args::Demo) -> Result<Outcome> {
         let shown = shown_name(&path);
         writeln!(out, "{name}{shown}{name:#}  {}: {}", format.descriptor().name, sample.about)?;
         for (question, verb) in questions(&path, &mut asked)? {
-            line(&mut out, question, &verb.replace("{file}", &shown))?;
+            line(&mut out, question, &verb)?;
         }
         paths.push(path);
     }
@@ -124,20 +124,25 @@ static QUESTIONS: &[(Table, &[Question])] = &[
     (Table::Spans, &[("what stands out?", "advise {file}"), ("who calls what?", "flame {file} -o flame.svg")]),
 ];
 
-/// The questions of the first table that has rows and no earlier questions.
-fn questions(path: &Path, asked: &mut Vec<usize>) -> Result<&'static [Question]> {
+/// The question about a trace that is like an earlier one.
+const DIFFERENCE: Question = ("how does it differ?", "diff --limit 5 {other} {file}");
+
+/// The questions of the first table that has rows and no earlier questions; `asked` has the table and the file of those.
+fn questions(path: &Path, asked: &mut Vec<(usize, String)>) -> Result<Vec<(&'static str, String)>> {
     let trace = OpenOptions::new().open(path)?;
-    let tables = trace.tables();
-    let mut fallback: &[Question] = &[("what is in it?", "info {file}")];
+    let (tables, file) = (trace.tables(), shown_name(path));
+    let about =
+        |(question, verb): &Question, other: &str| (*question, verb.replace("{file}", &file).replace("{other}", other));
+    let mut fallback = vec![about(&("what is in it?", "info {file}"), "")];
     for (number, (table, questions)) in QUESTIONS.iter().enumerate() {
         if tables.rows(*table)? == 0 {
             continue;
         }
-        if !asked.contains(&number) {
-            asked.push(number);
-            return Ok(questions);
-        }
-        fallback = questions;
+        let Some((_, other)) = asked.iter().find(|(asked, _)| *asked == number) else {
+            asked.push((number, file.clone()));
+            return Ok(questions.iter().map(|question| about(question, "")).collect());
+        };
+        fallback = questions.iter().take(1).chain([&DIFFERENCE]).map(|question| about(question, other)).collect();
     }
     Ok(fallback)
 }

@@ -69,6 +69,12 @@ fn everything_that_writes_a_file_says_so() {
         assert!(!stderr(&quiet).contains("wrote "), "{command:?}: {}", stderr(&quiet));
     }
     let written = |arguments: &[&str]| stderr(&traceloom(arguments));
+    #[cfg(feature = "sql")]
+    {
+        let stored = written(&["convert", "--to", "parquet", &game, &path("store")]);
+        assert!(stored.contains("added: 1 trace") && stored.contains("store"), "{stored}");
+        assert_eq!(written(&["convert", "--quiet", "--to", "parquet", &game, &path("silent")]), "");
+    }
     let cut = path("cut.prof");
     fs::write(&cut, &fs::read(&game).expect("a sample")[..40_000]).expect("a file");
     let repaired = written(&["repair", &cut, &path("out.prof")]);
@@ -239,6 +245,31 @@ fn files_of_other_tools_are_named() {
     assert!(traceloom(&["convert", &demo.path("demo/game.prof"), &pftrace]).status.success());
     refused(&["info", &pftrace], 1, "is a Perfetto trace");
     refused(&["info", env!("CARGO_BIN_EXE_traceloom")], 1, "is an ELF program");
+    let game = demo.path("demo/game.prof");
+    for (target, name, words) in [
+        ("pprof", "a.pb.gz", "is a pprof profile; open it with `go tool pprof`"),
+        ("firefox", "a.firefox", "is a Firefox profile; open it at profiler.firefox.com"),
+        ("speedscope", "a.speedscope", "is a speedscope profile; open it at speedscope.app"),
+        ("chrome", "a.json.gz", "is a Chrome trace; open it at ui.perfetto.dev"),
+    ] {
+        let file = demo.path(name);
+        assert!(traceloom(&["convert", "--to", target, &game, &file]).status.success(), "{target}");
+        refused(&["info", &file], 1, words);
+    }
+    assert_eq!(fs::read(demo.path("a.json.gz")).expect("a file")[..2], [0x1f, 0x8b], "it is compressed");
+    let other = demo.path("other");
+    let marks: [(&[u8], &str); 6] = [
+        (b"PERFILE2\x68\0\0\0", "is a perf recording; open it with `perf report`"),
+        (b"tracy\0\x0b\x02", "is a Tracy capture; open it with the Tracy profiler"),
+        (b"tlZ\x04\0\0\x01\0", "is a Tracy capture; open it with the Tracy profiler"),
+        (b"tZst\0\0\x01\0", "is a Tracy capture; open it with the Tracy profiler"),
+        (b"tr\xfdP\0\0\x01\0", "is a Tracy capture; open it with the Tracy profiler"),
+        (br#"{"nodes":[{"id":1,"callFrame":{"functionName":"main"}}]}"#, "is a V8 CPU profile; open it in"),
+    ];
+    for (bytes, words) in marks {
+        fs::write(&other, bytes).expect("a file");
+        refused(&["info", &other], 1, words);
+    }
 }
 
 #[test]
@@ -307,7 +338,7 @@ fn a_log_without_a_dictionary_names_the_way_out() {
 fn the_demo_asks_questions_whose_answers_are_there() {
     let folder = Folder::new();
     let tour = stdout(&traceloom(&["demo", "--no-open", &folder.path("demo")]));
-    for verb in ["memory ", "lines ", "log ", "stats ", "flame ", "query ", "info "] {
+    for verb in ["memory ", "lines ", "log ", "stats ", "advise ", "diff ", "flame ", "query ", "info "] {
         assert!(tour.contains(&format!("traceloom {verb}")), "{verb}: {tour}");
     }
     let commands = tour.lines().filter_map(|line| line.split_once("  traceloom ").map(|(_, rest)| rest));
