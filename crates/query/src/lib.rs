@@ -53,7 +53,7 @@ pub use crate::{
     inputs::{Input, resolve},
     location::trace,
     objects::object_stores,
-    output::{Cells, Format, Writer},
+    output::{Cells, Format, Writer, json_columns},
     rows::{Ask, ReceivedRows, Rows},
     session::{Options, Relation, Session, Watch},
     skipped::{Skipped, describe_skipped},

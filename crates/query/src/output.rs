@@ -1,13 +1,14 @@
 //! Writes the rows of a result in a machine-readable format, or returns its cells as text.
 
 use std::{
+    collections::{HashMap, HashSet},
     fmt,
     io::{self, Write},
     sync::{Arc, Mutex},
 };
 
 use arrow_array::{
-    Array, ArrowPrimitiveType, RecordBatch, RecordBatchOptions,
+    Array, ArrayRef, ArrowPrimitiveType, RecordBatch, RecordBatchOptions,
     cast::AsArray,
     types::{Float32Type, Float64Type},
 };
@@ -38,8 +39,8 @@ pub enum Format {
     Arrow,
     /// Comma-separated values with a header.
     Csv,
-    /// One JSON object per line. JSON has no numbers for NaN and infinities, so they are the strings `NaN`, `Infinity`
-    /// and `-Infinity`.
+    /// One JSON object per line, with the fields of [`json_columns`]. JSON has no numbers for NaN and infinities, so they
+    /// are the strings `NaN`, `Infinity` and `-Infinity`.
     Json,
     /// A Parquet file.
     Parquet,
@@ -106,7 +107,7 @@ impl<'w> Writer<'w> {
         match &mut self.encoder {
             Encoder::Arrow(writer) => writer.write(batch).map_err(of_arrow)?,
             Encoder::Csv(writer) => writer.write(batch).map_err(of_arrow)?,
-            Encoder::Json(writer) => writer.write(batch).map_err(of_arrow)?,
+            Encoder::Json(writer) => writer.write(&distinct(batch).map_err(of_arrow)?).map_err(of_arrow)?,
             Encoder::Parquet(writer) => writer.write(batch).map_err(of_parquet)?,
             Encoder::Stream(writer) => writer.write(&plain(batch).map_err(of_arrow)?).map_err(of_arrow)?,
         }
@@ -190,12 +191,50 @@ impl Write for Made {
     }
 }
 
+/// The columns as fields of JSON objects. Most readers of JSON keep only one of several fields with the same name, so all
+/// but the first get a number, as in `name_2`.
+pub fn json_columns(schema: &SchemaRef) -> SchemaRef {
+    let mut taken: HashSet<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+    if taken.len() == schema.fields().len() {
+        return Arc::clone(schema);
+    }
+    let mut numbers: HashMap<&str, u64> = HashMap::new();
+    let named = schema.fields().iter().map(|field| {
+        let number = numbers.entry(field.name()).or_default();
+        *number += 1;
+        if *number == 1 {
+            return Arc::clone(field);
+        }
+        let mut name = format!("{}_{number}", field.name());
+        while !taken.insert(name.clone()) {
+            *number += 1;
+            name = format!("{}_{number}", field.name());
+        }
+        Arc::new(field.as_ref().clone().with_name(name))
+    });
+    Arc::new(Schema::new(named.collect::<Fields>()))
+}
+
+/// The same rows with a different name for each column.
+fn distinct(batch: &RecordBatch) -> std::result::Result<RecordBatch, ArrowError> {
+    of_columns(json_columns(&batch.schema()), batch.columns().to_vec(), batch)
+}
+
 /// The same rows without dictionaries, which differ between batches and would have to be sent with each batch.
 fn plain(batch: &RecordBatch) -> std::result::Result<RecordBatch, ArrowError> {
     let schema = plain_columns(&batch.schema());
     let columns = schema.fields().iter().zip(batch.columns());
     let columns = columns.map(|(field, column)| datafusion::arrow::compute::cast(column, field.data_type()));
     let columns = columns.collect::<std::result::Result<_, _>>()?;
+    of_columns(schema, columns, batch)
+}
+
+/// A batch of these columns; `batch` has the number of rows, which no column has if there are none.
+fn of_columns(
+    schema: SchemaRef,
+    columns: Vec<ArrayRef>,
+    batch: &RecordBatch,
+) -> std::result::Result<RecordBatch, ArrowError> {
     let rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     RecordBatch::try_new_with_options(schema, columns, &rows)
 }
@@ -249,4 +288,29 @@ impl Cells {
 
 fn is_number(kind: &DataType) -> bool {
     kind.is_numeric()
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::Int64Array;
+    use arrow_schema::Field;
+
+    use super::*;
+
+    #[test]
+    fn fields_of_json_have_different_names() {
+        let names = ["name", "name", "name_2", "n", "name"];
+        let fields: Vec<Field> = names.iter().map(|name| Field::new(*name, DataType::Int64, false)).collect();
+        let schema: SchemaRef = Arc::new(Schema::new(fields));
+        let columns = (0..5).map(|number| Arc::new(Int64Array::from(vec![number])) as ArrayRef).collect();
+        let batch = RecordBatch::try_new(Arc::clone(&schema), columns).unwrap();
+        let mut json = Vec::new();
+        let mut writer = Writer::new(Format::Json, &schema, &mut json).unwrap();
+        writer.write(&batch).unwrap();
+        writer.finish().unwrap();
+        let expected = "{\"name\":0,\"name_3\":1,\"name_2\":2,\"n\":3,\"name_4\":4}\n";
+        assert_eq!(String::from_utf8(json).unwrap(), expected);
+        let named: Vec<String> = json_columns(&schema).fields().iter().map(|field| field.name().clone()).collect();
+        assert_eq!(named, ["name", "name_3", "name_2", "n", "name_4"]);
+    }
 }

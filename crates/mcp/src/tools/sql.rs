@@ -8,6 +8,7 @@ use traceloom::{
     sql::{Format, Options, Writer},
 };
 use traceloom_core::{Error, Result};
+use traceloom_query::json_columns;
 
 use super::{Answer, Call, DEFAULT_ROWS, Kind, MAX_ROWS};
 use crate::inert::Cut;
@@ -69,9 +70,12 @@ fn sql(call: &Call<'_>) -> Result<Answer> {
     let lines = json.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     let rows: Vec<Json> = lines.map(parse).collect::<Result<_>>()?;
     let shown = rows.len() as u64;
-    let fields = schema.fields().iter();
-    let columns: Vec<Json> =
-        fields.map(|field| json!({ "name": field.name(), "type": field.data_type().to_string() })).collect();
+    let fields = json_columns(&schema);
+    let columns: Vec<Json> = fields
+        .fields()
+        .iter()
+        .map(|field| json!({ "name": field.name(), "type": field.data_type().to_string() }))
+        .collect();
     let mut answer = Answer::new(json!({ "columns": columns, "rows": rows }), Some(limit));
     answer.cuts.extend((shown < total).then(|| Cut::new("rows", shown, total)));
     Ok(answer)

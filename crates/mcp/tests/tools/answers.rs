@@ -189,6 +189,19 @@ async fn sql_is_read_only_and_bounded() {
 }
 
 #[tokio::test]
+async fn columns_that_share_a_name_are_all_returned() {
+    let bench = Bench::new().await;
+    let path = bench.sample("easyprofiler");
+    let query = "select s.name, t.name, s.id from spans s join threads t on s.thread_id = t.id order by s.id limit 1";
+    let found = bench.ask("sql", json!({ "query": query, "traces": [text(&path)] })).await["from_trace"].clone();
+    let names: Vec<&Json> = found["columns"].as_array().into_iter().flatten().map(|column| &column["name"]).collect();
+    assert_eq!(names, ["name", "name_2", "id"]);
+    let row = found["rows"][0].as_object().expect("a row");
+    assert_eq!(row.keys().collect::<Vec<_>>(), ["name", "name_2", "id"]);
+    assert_ne!(row["name"], row["name_2"], "a span and its thread");
+}
+
+#[tokio::test]
 async fn wrong_arguments_are_refused_in_words() {
     let bench = Bench::new().await;
     assert!(bench.refusal("stats", json!({ "trace": 7 })).await.contains("arguments"));
