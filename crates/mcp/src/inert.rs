@@ -10,6 +10,8 @@ const MIN_TEXT_CHARS: usize = 8;
 const MIN_KEY_CHARS: usize = 64;
 /// Max number of fields of a row in a result that would otherwise be too long, before it is halved.
 const MAX_FIELDS: usize = 512;
+/// Lists in which each position has a meaning, such as the runs before and after: they are rows without names.
+const ROWS: &[&str] = &["lines.args", "own_ns", "runs", "sites.quarters_bytes"];
 
 /// A text with control and invisible characters escaped, so that it cannot affect a terminal or hide content.
 pub(crate) fn inert(text: &str) -> String {
@@ -113,9 +115,10 @@ pub(crate) fn capped(value: &Json, caps: Caps) -> (Json, Vec<Cut>) {
 fn cut(value: &Json, list: &str, caps: Caps, cuts: &mut Vec<Cut>) -> Json {
     match value {
         Json::String(text) => shortened(text, caps.chars).into(),
+        Json::Array(fields) if ROWS.contains(&list) => cut_row(fields, list, caps, cuts),
         Json::Array(items) => {
             count(cuts, list, items.len().min(caps.rows), items.len());
-            items.iter().take(caps.rows).map(|item| cut(item, list, caps, cuts)).collect()
+            items.iter().take(caps.rows).map(|item| cut_item(item, list, caps, cuts)).collect()
         }
         Json::Object(fields) => {
             // The fields of the result itself are not data from the trace, and its schema requires them.
@@ -126,12 +129,31 @@ fn cut(value: &Json, list: &str, caps: Caps, cuts: &mut Vec<Cut>) -> Json {
                 shown.insert(key, cut(field, &below, caps, cuts));
             }
             // Fewer if long names became equal.
-            if shown.len() < fields.len() {
-                count(cuts, &format!("{list} (fields)"), shown.len(), fields.len());
-            }
+            count_fields(cuts, list, shown.len(), fields.len());
             shown.into()
         }
         other => other.clone(),
+    }
+}
+
+/// A list of plain values in a list is a row without names, too, such as the number and text of a line.
+fn cut_item(item: &Json, list: &str, caps: Caps, cuts: &mut Vec<Cut>) -> Json {
+    let is_plain = |value: &Json| !value.is_array() && !value.is_object();
+    match item {
+        Json::Array(fields) if fields.iter().all(is_plain) => cut_row(fields, list, caps, cuts),
+        _ => cut(item, list, caps, cuts),
+    }
+}
+
+fn cut_row(fields: &[Json], list: &str, caps: Caps, cuts: &mut Vec<Cut>) -> Json {
+    let shown: Vec<Json> = fields.iter().take(caps.fields).map(|field| cut(field, list, caps, cuts)).collect();
+    count_fields(cuts, list, shown.len(), fields.len());
+    shown.into()
+}
+
+fn count_fields(cuts: &mut Vec<Cut>, list: &str, shown: usize, total: usize) {
+    if shown < total {
+        count(cuts, &format!("{list} (fields)"), shown, total);
     }
 }
 
@@ -163,6 +185,22 @@ mod tests {
         let (shown, cuts) = capped(&value, Caps::new(2));
         assert_eq!(shown, json!({"spans": [{"args": [1, 2]}, {"args": [4, 5]}], "names": ["a"]}));
         assert_eq!(cuts, [Cut::new("spans", 2, 3), Cut::new("spans.args", 4, 5)]);
+    }
+
+    #[test]
+    fn lists_whose_positions_have_a_meaning_stay_whole() {
+        let lines = json!([{"args": [1, "a\u{1b}"]}]);
+        let value = json!({"files": [{"source": [[1, "a"], [2, "b"]]}], "runs": [2, 3], "lines": lines});
+        let (shown, cuts) = capped(&value, Caps::new(1));
+        let lines = json!([{"args": [1, "a\\u{1b}"]}]);
+        assert_eq!(shown, json!({"files": [{"source": [[1, "a"]]}], "runs": [2, 3], "lines": lines}));
+        assert_eq!(cuts, [Cut::new("files.source", 1, 2)]);
+        // A long row without names is cut like one with names.
+        let mut caps = Caps::new(1);
+        while caps.tighten() {}
+        let (shown, cuts) = capped(&json!({"rows": [{"matrix": [vec![7; 100_000], vec![8; 100_000]]}]}), caps);
+        assert_eq!(shown, json!({"rows": [{"matrix": [[7]]}]}));
+        assert_eq!(cuts, [Cut::new("rows.matrix", 1, 2), Cut::new("rows.matrix (fields)", 1, 100_000)]);
     }
 
     #[test]

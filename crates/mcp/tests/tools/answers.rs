@@ -82,12 +82,34 @@ async fn lines_equal_those_of_the_program() {
     let profile = collected.finish().profiles.pop().expect("a profile");
     let expected = profile.to_json(lines::Lists::All, &profile.files_by_time());
     assert_eq!(bench.ask("lines", json!({ "trace": text(&path), "limit": 1000 })).await["from_trace"], expected);
+    for limit in [1, 20] {
+        let found = bench.ask("lines", json!({ "trace": text(&path), "limit": limit })).await;
+        lines_are_whole(&found, &expected, limit);
+    }
     let subs = bench.ask("lines", json!({ "trace": text(&path), "list": "subs", "limit": 1000 })).await;
     assert_eq!(subs["from_trace"], profile.to_json(lines::Lists::Subs, &[]));
     let unknown = bench.refusal("lines", json!({ "trace": text(&path), "file": "nonsense" })).await;
     assert!(unknown.contains("no file in the profile matches nonsense"), "{unknown}");
     let spans = bench.sample("easyprofiler");
     assert!(bench.refusal("lines", json!({ "trace": text(&spans) })).await.contains("no line timings"));
+}
+
+/// The source of each file has its first lines, each with its number and text.
+fn lines_are_whole(found: &Json, expected: &Json, limit: usize) {
+    let list = |value: &Json, key: &str| value[key].as_array().cloned().unwrap_or_default();
+    let files = list(expected, "files");
+    let shown = list(&found["from_trace"], "files");
+    assert_eq!(shown.len(), files.len().min(limit));
+    let mut all = 0;
+    for (file, expected) in shown.iter().zip(&files) {
+        let source = list(expected, "source");
+        assert_eq!(list(file, "source"), source[..source.len().min(limit)], "{limit}");
+        all += source.len();
+    }
+    assert!(all > limit, "the sample has the source");
+    let cuts = list(found, "truncated");
+    let cut = cuts.iter().find(|cut| cut["list"] == "files.source").expect("there are more lines");
+    assert_eq!(cut["total"], all, "a line counts once");
 }
 
 #[tokio::test]
@@ -105,6 +127,9 @@ async fn diff_equals_that_of_the_program() {
     let arguments = json!({ "before": [text(&before)], "after": [text(&after)], "all": true, "limit": 1000 });
     let found = bench.ask("diff", arguments).await;
     assert_eq!(found["from_trace"], report.to_json(true, usize::MAX));
+    let arguments = json!({ "before": [text(&before)], "after": [text(&after)], "all": true, "limit": 1 });
+    let found = bench.ask("diff", arguments).await["from_trace"].clone();
+    assert_eq!((&found["runs"], found["own_ns"].as_array().map(Vec::len)), (&json!([1, 1]), Some(2)));
     assert!(bench.refusal("diff", json!({ "before": [], "after": [] })).await.contains("at least one"));
 }
 
