@@ -1,9 +1,13 @@
 //! Makes data from a trace safe for an assistant: inert texts of limited size.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value as Json, json};
 
 /// Max number of characters of a text; a longer one is cut and ends with its length.
 const MAX_TEXT_CHARS: usize = 600;
+const NOTE_START: &str = "… (";
+const NOTE_END: &str = " bytes in all)";
 /// Max number of characters of a text in a result that would otherwise be too long.
 const MIN_TEXT_CHARS: usize = 8;
 /// Names of fields are not cut below this, because shorter ones would become equal.
@@ -18,12 +22,51 @@ pub(crate) fn inert(text: &str) -> String {
     shortened(text, MAX_TEXT_CHARS)
 }
 
+/// A row whose texts are cut, so that many rows with long texts need little memory; a result still states the whole lengths.
+pub(crate) fn kept_row(mut row: Json) -> Json {
+    keep(&mut row);
+    row
+}
+
+fn keep(value: &mut Json) {
+    match value {
+        Json::String(text) => {
+            if let Cow::Owned(short) = kept(text) {
+                *text = short;
+            }
+        }
+        Json::Array(items) => items.iter_mut().for_each(keep),
+        Json::Object(fields) => fields.values_mut().for_each(keep),
+        _ => {}
+    }
+}
+
+/// As much of a text as a result can show, with its length.
+pub(crate) fn kept(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(MAX_TEXT_CHARS) {
+        Some((end, _)) => Cow::Owned(format!("{}{}", &text[..end], note(whole_bytes(text)))),
+        None => Cow::Borrowed(text),
+    }
+}
+
+/// The end of a cut text.
+fn note(bytes: usize) -> String {
+    format!("{NOTE_START}{bytes}{NOTE_END}")
+}
+
+/// The length of a text, also if only a part of it was kept.
+fn whole_bytes(text: &str) -> usize {
+    let end = text.char_indices().nth(MAX_TEXT_CHARS).map_or(text.len(), |(end, _)| end);
+    let note = text[end..].strip_prefix(NOTE_START).and_then(|note| note.strip_suffix(NOTE_END));
+    note.and_then(|bytes| bytes.parse().ok()).unwrap_or(text.len())
+}
+
 /// The same with a limit.
 fn shortened(text: &str, max_chars: usize) -> String {
     let mut shown = String::with_capacity(text.len().min(max_chars * 4));
     for (number, c) in text.chars().enumerate() {
         if number == max_chars {
-            shown.push_str(&format!("… ({} bytes in all)", text.len()));
+            shown.push_str(&note(whole_bytes(text)));
             break;
         }
         if steers(c) { shown.extend(c.escape_unicode()) } else { shown.push(c) }
@@ -82,6 +125,12 @@ pub(crate) struct Cut {
 impl Cut {
     pub(crate) fn new(list: impl Into<String>, shown: u64, total: u64) -> Self {
         Self { list: list.into(), shown, total }
+    }
+
+    /// `None` for a list of which everything is shown.
+    pub(crate) fn if_less(list: &str, shown: usize, total: u64) -> Option<Self> {
+        let shown = shown as u64;
+        (shown < total).then(|| Self::new(list, shown, total))
     }
 
     /// All truncations of a result; a list that is truncated twice keeps its first total.
@@ -177,6 +226,19 @@ mod tests {
         assert_eq!(inert("Größe → 東京 👍"), "Größe → 東京 👍");
         let long = inert(&"x".repeat(1 << 20));
         assert!(long.len() < 1000 && long.ends_with("(1048576 bytes in all)"), "{}", long.len());
+    }
+
+    #[test]
+    fn a_text_that_was_kept_states_its_whole_length() {
+        let text = format!("{}\u{1b}{}", "é".repeat(599), "x".repeat(1 << 20));
+        let row = kept_row(json!({ "name": text, "args": [{ "value": text }], "id": 7 }));
+        assert!(row.to_string().len() < 3000, "{}", row.to_string().len());
+        assert_eq!(kept_row(row.clone()), row);
+        for text in [&row["name"], &row["args"][0]["value"]] {
+            let shown = inert(text.as_str().unwrap());
+            assert!(shown.ends_with("\\u{1b}… (1049775 bytes in all)"), "{shown}");
+        }
+        assert!(shortened(row["name"].as_str().unwrap(), 8).ends_with("é… (1049775 bytes in all)"));
     }
 
     #[test]

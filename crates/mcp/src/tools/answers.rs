@@ -13,8 +13,8 @@ use traceloom::{
 use traceloom_core::{Error, Result, TimeRange};
 use traceloom_model::ColumnDef;
 
-use super::{Answer, Call, Kind, word::Word};
-use crate::shelf::handle;
+use super::{Answer, Call, Kind, max_rows, word::Word};
+use crate::{inert::Cut, shelf::handle};
 
 pub(super) static TOOLS: &[Kind] = &[
     Kind::new::<Open>(
@@ -184,7 +184,23 @@ fn stats(call: &Call<'_>) -> Result<Answer> {
         ..stats::Options::default()
     };
     let set = Traces::from_iter([trace]).set()?;
-    Ok(Answer::new(stats::of_traces(set.placed(), &options)?.to_json(usize::MAX), arguments.limit))
+    let (mut report, limit) = (stats::of_traces(set.placed(), &options)?, arguments.limit);
+    // No JSON is built for rows that are not shown.
+    let cuts = [
+        first("spans", &mut report.spans, limit),
+        first("functions", &mut report.calls, limit),
+        first("values", &mut report.values, limit),
+        first("events", &mut report.events, limit),
+        first("threads", &mut report.threads, limit),
+    ];
+    Ok(Answer::new(report.to_json(usize::MAX), limit).cut(cuts))
+}
+
+/// Keeps the first rows of a list of a result, and returns its truncation.
+fn first<T>(list: &str, rows: &mut Vec<T>, limit: Option<usize>) -> Option<Cut> {
+    let total = rows.len() as u64;
+    rows.truncate(max_rows(limit));
+    Cut::if_less(list, rows.len(), total)
 }
 
 /// Which memory.
@@ -204,13 +220,19 @@ struct Memory {
 fn memory_of(call: &Call<'_>) -> Result<Answer> {
     let arguments: Memory = call.arguments()?;
     let trace = call.trace(arguments.trace.as_deref())?;
-    let points = arguments.points.unwrap_or(super::DEFAULT_ROWS).clamp(1, super::MAX_ROWS);
+    let points = max_rows(arguments.points);
     let options = memory::Options { at_ns: arguments.at_ns, points, ..memory::Options::default() };
     let report = memory::memory(&trace, &Filter::default(), &options)?;
     if report.totals.allocations == 0 && report.totals.frees == 0 {
         return Err(Error::unsupported("the trace has no allocations; `open` lists its contents").in_file(trace.path()));
     }
-    Ok(Answer::new(report.to_json(&memory::Extract::whole(&report)), arguments.limit))
+    let rows = max_rows(arguments.limit);
+    let cut = |list: &str, total: usize| Cut::if_less(list, total.min(rows), total as u64);
+    let at_time = report.at.as_ref().and_then(|at| cut("at.sites", at.sites.len()));
+    let cuts = [cut("sites", report.sites.len()), cut("peak.sites", report.peak.sites.len()), at_time];
+    let mut extract = memory::Extract { most_alive: rows, ..memory::Extract::whole(&report) };
+    extract.sites.truncate(rows);
+    Ok(Answer::new(report.to_json(&extract), arguments.limit).cut(cuts))
 }
 
 /// Which lines.
@@ -243,13 +265,14 @@ fn lines_of(call: &Call<'_>) -> Result<Answer> {
         let format = trace.format().name;
         Error::unsupported(format!("the trace ({format}) has no line timings; use `stats`")).in_file(trace.path())
     })?;
-    let files = files_called(&profile, arguments.file.as_deref())?;
-    let lists = match arguments.list {
-        None => lines::Lists::All,
-        Some(LineList::Packages) => lines::Lists::Packages,
-        Some(LineList::Subs) => lines::Lists::Subs,
+    let mut files = files_called(&profile, arguments.file.as_deref())?;
+    let cut = first("files", &mut files, arguments.limit);
+    let (lists, cut) = match arguments.list {
+        None => (lines::Lists::All, cut),
+        Some(LineList::Packages) => (lines::Lists::Packages, None),
+        Some(LineList::Subs) => (lines::Lists::Subs, None),
     };
-    Ok(Answer::new(profile.to_json(lists, &files), arguments.limit))
+    Ok(Answer::new(profile.to_json(lists, &files), arguments.limit).cut([cut]))
 }
 
 /// The files with this name, or else those whose names contain it, as in the program.
@@ -294,8 +317,10 @@ fn diff_of(call: &Call<'_>) -> Result<Answer> {
     let (before, after) = (set(&arguments.before)?, set(&arguments.after)?);
     let metric = arguments.metric.map_or(diff::Metric::Mean, |Word(metric)| metric);
     let options = diff::Options { metric, ..diff::Options::default() };
-    let report = diff::of_traces(before.traces(), after.traces(), &options)?;
-    Ok(Answer::new(report.to_json(arguments.all, usize::MAX), arguments.limit))
+    let mut report = diff::of_traces(before.traces(), after.traces(), &options)?;
+    report.rows.retain(|row| arguments.all || row.verdict != diff::Verdict::Same);
+    let cut = first("rows", &mut report.rows, arguments.limit);
+    Ok(Answer::new(report.to_json(true, usize::MAX), arguments.limit).cut([cut]))
 }
 
 fn check(call: &Call<'_>) -> Result<Answer> {

@@ -4,8 +4,8 @@ use std::{cmp::Ordering, collections::BinaryHeap};
 
 use serde_json::Value as Json;
 
-use super::{Answer, DEFAULT_ROWS, MAX_ROWS};
-use crate::inert::Cut;
+use super::{Answer, max_rows};
+use crate::inert::{Cut, kept_row};
 
 /// The first rows by their keys, and the number of all.
 pub(super) struct First<K> {
@@ -23,8 +23,7 @@ struct Kept<K> {
 impl<K: Ord> First<K> {
     /// Creates an empty list that keeps as many rows as a call asks for.
     pub(super) fn new(limit: Option<usize>) -> Self {
-        let limit = limit.unwrap_or(DEFAULT_ROWS).clamp(1, MAX_ROWS);
-        Self { limit, total: 0, kept: BinaryHeap::new() }
+        Self { limit: max_rows(limit), total: 0, kept: BinaryHeap::new() }
     }
 
     /// Counts a row, and builds and keeps it if it is among the first so far.
@@ -37,7 +36,7 @@ impl<K: Ord> First<K> {
             }
             self.kept.pop();
         }
-        self.kept.push(Kept { key, row: row() });
+        self.kept.push(Kept { key, row: kept_row(row()) });
     }
 
     /// The rows in order, and the number of all.
@@ -68,11 +67,7 @@ impl<K: Ord> Ord for Kept<K> {
 
 /// Some lists in one result, with the number of all rows of each.
 pub(super) fn lists<const N: usize>(lists: [(&str, (Vec<Json>, u64)); N], limit: Option<usize>) -> Answer {
-    let cut = |(list, (rows, total)): &(&str, (Vec<Json>, u64))| {
-        let shown = rows.len() as u64;
-        (shown < *total).then(|| Cut::new(*list, shown, *total))
-    };
-    let cuts = lists.iter().filter_map(cut).collect();
+    let cuts = lists.iter().filter_map(|(list, (rows, total))| Cut::if_less(list, rows.len(), *total)).collect();
     let found = lists.into_iter().map(|(list, (rows, _))| (list.to_owned(), Json::from(rows)));
     let mut answer = Answer::new(Json::Object(found.collect()), limit);
     answer.cuts = cuts;

@@ -16,8 +16,8 @@ use traceloom::{
 };
 use traceloom_core::{Error, Records, Result, TimeRange};
 
-use super::{Answer, Call, DEFAULT_ROWS, Kind, MAX_ROWS};
-use crate::inert::Cut;
+use super::{Answer, Call, Kind, max_rows};
+use crate::inert::{Cut, kept_row};
 
 pub(super) static TOOLS: &[Kind] = &[Kind::new::<Log>(
     "log",
@@ -73,7 +73,7 @@ struct Kept<T> {
 impl<T> Kept<T> {
     /// Creates an empty list that keeps as many items as a call asks for.
     fn new(arguments: &Log) -> Self {
-        let rows = arguments.limit.unwrap_or(DEFAULT_ROWS).clamp(1, MAX_ROWS);
+        let rows = max_rows(arguments.limit);
         Self { rows, is_tail: arguments.tail, items: VecDeque::new(), total: 0 }
     }
 
@@ -90,10 +90,8 @@ impl<T> Kept<T> {
 }
 
 fn answer(start_unix_ns: Option<i64>, lines: Vec<Json>, rows: usize, total: u64) -> Answer {
-    let shown = lines.len() as u64;
-    let mut answer = Answer::new(json!({ "start_unix_ns": start_unix_ns, "lines": lines }), Some(rows));
-    answer.cuts.extend((shown < total).then(|| Cut::new("lines", shown, total)));
-    answer
+    let cut = Cut::if_less("lines", lines.len(), total);
+    Answer::new(json!({ "start_unix_ns": start_unix_ns, "lines": lines }), Some(rows)).cut([cut])
 }
 
 /// Only offsets are kept while reading, because the last lines are known only at the end.
@@ -115,7 +113,8 @@ fn of_entries(trace: &Trace, arguments: &Log) -> Result<Answer> {
         let Record::Entry(entry) = &located.record else { continue };
         text.clear();
         json.put(entry, offset, &mut text);
-        lines.push(serde_json::from_slice(&text).map_err(|error| Error::internal(error.to_string()))?);
+        let line = serde_json::from_slice(&text).map_err(|error| Error::internal(error.to_string()))?;
+        lines.push(kept_row(line));
     }
     Ok(answer(Some(clock.start().unix_ns()), lines, kept.rows, kept.total))
 }
@@ -126,7 +125,7 @@ fn of_tables(trace: &Trace, arguments: &Log) -> Result<Answer> {
     logs.each(|line| {
         has_lines = true;
         if arguments.keeps(line) {
-            kept.offer(|| line.to_json());
+            kept.offer(|| kept_row(line.to_json()));
         }
         Ok(Flow::Continue)
     })?;

@@ -41,6 +41,11 @@ const MAX_ANSWER_BYTES: usize = 64 << 10;
 const DEFAULT_ROWS: usize = 20;
 const MAX_ROWS: usize = 1000;
 
+/// Max number of rows per list of a call with this `limit`.
+fn max_rows(limit: Option<usize>) -> usize {
+    limit.unwrap_or(DEFAULT_ROWS).clamp(1, MAX_ROWS)
+}
+
 /// State shared by all calls.
 #[derive(Debug)]
 pub(crate) struct State {
@@ -106,7 +111,13 @@ struct Answer {
 
 impl Answer {
     fn new(found: Json, rows: Option<usize>) -> Self {
-        Self { found, text: None, rows: rows.unwrap_or(DEFAULT_ROWS).clamp(1, MAX_ROWS), cuts: Vec::new() }
+        Self { found, text: None, rows: max_rows(rows), cuts: Vec::new() }
+    }
+
+    /// Adds the truncations of lists of which the result has only the first rows.
+    fn cut(mut self, cuts: impl IntoIterator<Item = Option<Cut>>) -> Self {
+        self.cuts.extend(cuts.into_iter().flatten());
+        self
     }
 
     /// The result as sent, truncated until neither its structured form nor its text is too long.

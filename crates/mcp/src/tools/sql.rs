@@ -10,7 +10,7 @@ use traceloom::{
 use traceloom_core::{Error, Result};
 use traceloom_query::json_columns;
 
-use super::{Answer, Call, DEFAULT_ROWS, Kind, MAX_ROWS};
+use super::{Answer, Call, Kind, max_rows};
 use crate::inert::Cut;
 
 /// Memory limit of sorting, grouping and joining; beyond it, temporary files are used.
@@ -48,7 +48,7 @@ fn sql(call: &Call<'_>) -> Result<Answer> {
         traces.iter().map(|one| call.trace(Some(one))).collect::<Result<_>>()?
     };
     let session = traces.session(&Options { memory_bytes: MEMORY_BYTES, ..Options::default() })?;
-    let limit = limit.unwrap_or(DEFAULT_ROWS).clamp(1, MAX_ROWS);
+    let limit = max_rows(limit);
     let mut answer = session.ask(&query)?;
     let schema = answer.schema();
     let (mut json, mut total) = (Vec::new(), 0_u64);
@@ -69,14 +69,12 @@ fn sql(call: &Call<'_>) -> Result<Answer> {
     let parse = |line: &[u8]| serde_json::from_slice(line).map_err(|error| Error::internal(error.to_string()));
     let lines = json.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     let rows: Vec<Json> = lines.map(parse).collect::<Result<_>>()?;
-    let shown = rows.len() as u64;
+    let cut = Cut::if_less("rows", rows.len(), total);
     let fields = json_columns(&schema);
     let columns: Vec<Json> = fields
         .fields()
         .iter()
         .map(|field| json!({ "name": field.name(), "type": field.data_type().to_string() }))
         .collect();
-    let mut answer = Answer::new(json!({ "columns": columns, "rows": rows }), Some(limit));
-    answer.cuts.extend((shown < total).then(|| Cut::new("rows", shown, total)));
-    Ok(answer)
+    Ok(Answer::new(json!({ "columns": columns, "rows": rows }), Some(limit)).cut([cut]))
 }

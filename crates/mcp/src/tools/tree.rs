@@ -12,7 +12,8 @@ use traceloom::{
 };
 use traceloom_core::{Error, Result, TimeRange};
 
-use super::{Answer, Call, Kind, MAX_ROWS};
+use super::{Answer, Call, Kind, max_rows};
+use crate::inert::Cut;
 
 /// Default number of rows, which are short.
 const DEFAULT_ROWS: usize = 100;
@@ -90,9 +91,12 @@ fn tree(call: &Call<'_>) -> Result<Answer> {
         min_share: arguments.min_share.unwrap_or(0.005),
         max_depth: arguments.depth.unwrap_or(usize::MAX),
     };
-    let tree = call_tree(&graph, &options);
-    let rows = arguments.limit.unwrap_or(DEFAULT_ROWS).clamp(1, MAX_ROWS);
-    let mut answer = Answer::new(tree.to_json(unit), Some(rows));
+    let mut tree = call_tree(&graph, &options);
+    let rows = max_rows(arguments.limit.or(Some(DEFAULT_ROWS)));
+    let total = tree.rows.len() as u64;
+    tree.rows.truncate(rows);
+    let cut = Cut::if_less("rows", tree.rows.len(), total);
+    let mut answer = Answer::new(tree.to_json(unit), Some(rows)).cut([cut]);
     let estimated = "Stacks are estimated: the profiler recorded calls per caller, not per stack.\n";
     let note = if stacks.is_estimated { estimated } else { "" };
     answer.text = Some(Box::new(move |tree| format!("{note}{}", text(tree, unit))));

@@ -103,8 +103,8 @@ struct Inside {
 impl Inside {
     fn add(&mut self, view: &Rows<'_>) {
         let Self { from_ns, to_ns, names, groups, .. } = self;
-        let of_names = self.of_names.of(view.name.values(), names);
-        let of_categories = self.of_categories.of(view.category.values(), names);
+        let of_names = self.of_names.within(view.name.values(), names, MAX_GROUPS);
+        let of_categories = self.of_categories.within(view.category.values(), names, MAX_GROUPS);
         for row in 0..view.rows {
             let (ts_ns, dur_ns) = (view.ts_ns.get(row), view.dur_ns.get(row));
             let end_ns = dur_ns.map_or(i64::MAX, |dur_ns| ts_ns.saturating_add(dur_ns));
