@@ -117,11 +117,14 @@ async fn deep_and_unclosed_spans_and_long_texts_take_little_memory() {
             found["from_trace"]["ancestors"].as_array().expect("a list").iter().map(|row| &row["id"]).collect();
         assert_eq!(ids, (DEPTH - 21..DEPTH - 1).rev().collect::<Vec<_>>());
     }
+    let columns: Vec<String> = (0..200).map(|number| format!("name as c{number}")).collect();
+    let columns = format!("select {} from spans", columns.join(", "));
     for (tool, path, list) in [
         ("spans", &wide, "spans"),
         ("span", &wide, "children"),
         ("window", &wide, "spans"),
         ("sql", &wide, "rows"),
+        ("sql of many columns", &wide, "rows"),
         ("log", &log, "lines"),
         ("window", &log, "logs"),
     ] {
@@ -129,8 +132,10 @@ async fn deep_and_unclosed_spans_and_long_texts_take_little_memory() {
             "span" => json!({ "trace": path, "id": 0, "limit": 1000 }),
             "window" => json!({ "trace": path, "from_ns": 0, "to_ns": 1_000_000_000, "limit": 1000 }),
             "sql" => json!({ "query": "select * from spans", "traces": [path], "limit": 1000 }),
+            "sql of many columns" => json!({ "query": columns, "traces": [path], "limit": 1000 }),
             _ => json!({ "trace": path, "limit": 1000 }),
         };
+        let tool = tool.split(' ').next().unwrap_or(tool);
         let found = small(&bench, tool, arguments).await["from_trace"][list].to_string();
         assert!(found.contains("x… (1048576 bytes in all)"), "{tool} {path}: {found:.1000}");
     }

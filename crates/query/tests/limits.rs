@@ -102,6 +102,23 @@ fn values_that_grow_without_bound_are_refused() {
 }
 
 #[test]
+fn the_columns_of_a_query_share_its_memory() {
+    let select = |column: fn(usize) -> String, from: &str| {
+        format!("select {} from {from}", (0..200).map(column).collect::<Vec<_>>().join(", "))
+    };
+    let columns: [fn(usize) -> String; 3] =
+        [|n| format!("s || '{n}'"), |n| format!("upper(concat(s, '{n}'))"), |n| format!("reverse(s) as c{n}")];
+    for column in columns {
+        // Ten megabytes in each column.
+        let sql = format!("with t as (select repeat(repeat('x', 1000), 10000) as s) {}", select(column, "t"));
+        let refusal = ask(64 << 20, sql.clone()).expect_err(&sql);
+        assert!(refusal.contains("exceeds its memory limit"), "{refusal}");
+    }
+    let small = ask(64 << 20, select(|n| format!("concat(name, '{n}') as c{n}"), "spans limit 1")).expect("an answer");
+    assert!(small[1].contains("199"), "{small:?}");
+}
+
+#[test]
 fn types_that_grow_without_bound_are_refused() {
     for sql in [
         &doubled("1", "struct(x, x)", "x"),

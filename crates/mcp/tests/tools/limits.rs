@@ -66,10 +66,10 @@ async fn the_text_of_a_tree_has_the_rows_of_the_result() {
 async fn rows_of_a_query_are_kept_up_to_four_mebibytes() {
     let bench = Bench::new().await;
     let path = bench.sample("easyprofiler");
-    let query = "select repeat('x', 100000) as x from spans limit 1000";
+    let query = "select [repeat('x', 100000)] as x from spans limit 1000";
     let answer = bench.call("sql", json!({ "query": query, "traces": [text(&path)], "limit": 1000 })).await;
     let answer = within_limit(&answer);
-    let rows = (4_usize << 20).div_ceil(100_000 + "{\"x\":\"\"}\n".len());
+    let rows = (4_usize << 20).div_ceil(100_000 + "{\"x\":[\"\"]}\n".len());
     assert_eq!(answer["truncated"], json!([{ "list": "rows", "shown": rows, "total": 1000 }]));
 }
 

@@ -31,6 +31,8 @@ const MAX_LENGTH: usize = 1 << 20;
 const MAX_DEPTH: usize = 1_000;
 /// Max number of operators of a plan.
 const MAX_NODES: usize = 5_000;
+/// Min number of results among which the memory is divided, because a single one is only a part of what a query needs.
+const MIN_RESULTS: u64 = 4;
 /// Stack size for the recursive planner; only the used part costs memory.
 const PLANNER_STACK_BYTES: usize = 256 << 20;
 /// Stack size for recursive expressions, on each of the engine's threads.
@@ -237,18 +239,25 @@ impl Visitor for Uses {
     }
 }
 
-/// Rejects a plan that is too large or has types that are, and limits the size of the results of its functions.
+/// Rejects a plan that is too large or has types that are, and limits the size of the results of its functions, all of which
+/// share the memory.
 pub(crate) fn bounded(plan: LogicalPlan, memory_bytes: u64) -> Result<LogicalPlan> {
-    let mut nodes = 0;
+    let (mut nodes, mut results) = (0, 0);
     plan.apply_with_subqueries(|node| {
         nodes += 1;
         types::check_schema(node.schema())?;
+        node.apply_expressions(|expr| {
+            expr.apply(|expr| {
+                results += u64::from(values::is_new(expr));
+                Ok(TreeNodeRecursion::Continue)
+            })
+        })?;
         Ok(if nodes > MAX_NODES { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
     })?;
     if nodes > MAX_NODES {
         return plan_err!("the plan of the query has more than {MAX_NODES} operators");
     }
-    let max_bytes = usize::try_from(memory_bytes / 4).unwrap_or(usize::MAX);
+    let max_bytes = usize::try_from(memory_bytes / results.max(MIN_RESULTS)).unwrap_or(usize::MAX);
     let guard = |expr: logical_expr::Expr| {
         types::check_cast(&expr)?;
         values::guarded(expr, max_bytes)

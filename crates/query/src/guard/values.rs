@@ -75,6 +75,15 @@ pub(crate) struct Measured {
     max_bytes: usize,
 }
 
+/// Whether an expression makes values of any size: a copy can be as large as what a growing function has made.
+pub(super) fn is_new(expr: &Expr) -> bool {
+    match expr {
+        Expr::Case(_) | Expr::Cast(_) | Expr::ScalarFunction(_) | Expr::TryCast(_) => true,
+        Expr::BinaryExpr(BinaryExpr { op, .. }) => *op == Operator::StringConcat,
+        _ => false,
+    }
+}
+
 /// Replaces a growing function by a bounded one.
 pub(super) fn guarded(expr: Expr, max_bytes: usize) -> Result<Transformed<Expr>> {
     let udf = match &expr {
