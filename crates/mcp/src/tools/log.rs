@@ -16,7 +16,7 @@ use traceloom::{
 };
 use traceloom_core::{Error, Records, Result, TimeRange};
 
-use super::{Answer, Call, Kind, max_rows};
+use super::{Answer, Call, Kind, levels::Levels, max_rows};
 use crate::inert::{Cut, kept_row};
 
 pub(super) static TOOLS: &[Kind] = &[Kind::new::<Log>(
@@ -35,7 +35,8 @@ pub(super) static TOOLS: &[Kind] = &[Kind::new::<Log>(
 struct Log {
     /// Handle or path of the trace; may be omitted if only one is open.
     trace: Option<String>,
-    /// Only these levels, such as `ERROR`.
+    /// Only these levels, such as `ERROR`; `WARN+` is WARN and ERROR. A level without a name is called `LEVEL_` and its
+    /// number, such as `LEVEL_9`.
     #[serde(default)]
     levels: Vec<String>,
     /// Only messages that contain this text.
@@ -99,7 +100,9 @@ fn of_entries(trace: &Trace, arguments: &Log) -> Result<Answer> {
     let mut kept = Kept::new(arguments);
     let mut reader = cnanolog::open_with(trace.source().clone(), trace.options(), Extra::default())?;
     let clock = reader.clock();
-    let mut filter = Filter::new(arguments, clock);
+    let mut filter = Filter::new(arguments, clock)?;
+    filter.levels.add_dictionary(reader.dictionary());
+    filter.levels.check()?;
     while let Some(located) = reader.next()? {
         let Record::Entry(entry) = &located.record else { continue };
         if filter.keeps(entry) {
@@ -121,10 +124,11 @@ fn of_entries(trace: &Trace, arguments: &Log) -> Result<Answer> {
 
 fn of_tables(trace: &Trace, arguments: &Log) -> Result<Answer> {
     let (mut kept, mut has_lines) = (Kept::new(arguments), false);
+    let mut levels = Levels::new(&arguments.levels)?;
     let logs = Logs::of(trace)?;
     logs.each(|line| {
         has_lines = true;
-        if arguments.keeps(line) {
+        if levels.takes(line.level) && arguments.keeps(line) {
             kept.offer(|| kept_row(line.to_json()));
         }
         Ok(Flow::Continue)
@@ -133,6 +137,7 @@ fn of_tables(trace: &Trace, arguments: &Log) -> Result<Answer> {
         let message = format!("no log lines in this {} trace; `open` lists its contents", trace.format().name);
         return Err(Error::unsupported(message).in_file(trace.path()));
     }
+    levels.check()?;
     Ok(answer(logs.unix_origin_ns, kept.items.into(), kept.rows, kept.total))
 }
 
@@ -141,13 +146,9 @@ impl Log {
         TimeRange::new(self.from_ns, self.to_ns)
     }
 
-    fn is_of_level(&self, level: &[u8]) -> bool {
-        self.levels.is_empty() || self.levels.iter().any(|wanted| level.eq_ignore_ascii_case(wanted.as_bytes()))
-    }
-
+    /// Whether the time and text of a line are wanted.
     fn keeps(&self, line: &LogLine<'_>) -> bool {
         line.ts_ns.is_none_or(|ts_ns| self.range().contains(ts_ns))
-            && self.is_of_level(line.level.as_bytes())
             && self.contains.as_ref().is_none_or(|part| line.message.contains(part.as_str()))
     }
 }
@@ -155,6 +156,7 @@ impl Log {
 /// The requested entries. As in the program, an entry without a time or site passes the filters that need one.
 struct Filter<'a> {
     arguments: &'a Log,
+    levels: Levels,
     range: TimeRange,
     clock: Clock,
     messages: Messages,
@@ -162,8 +164,9 @@ struct Filter<'a> {
 }
 
 impl<'a> Filter<'a> {
-    fn new(arguments: &'a Log, clock: Clock) -> Self {
-        Self { arguments, range: arguments.range(), clock, messages: Messages::default(), text: Vec::new() }
+    fn new(arguments: &'a Log, clock: Clock) -> Result<Self> {
+        let (levels, range) = (Levels::new(&arguments.levels)?, arguments.range());
+        Ok(Self { arguments, levels, range, clock, messages: Messages::default(), text: Vec::new() })
     }
 
     fn keeps(&mut self, entry: &Entry<'_>) -> bool {
@@ -173,11 +176,11 @@ impl<'a> Filter<'a> {
             && self.has_text(entry)
     }
 
-    fn is_of_level(&self, entry: &Entry<'_>) -> bool {
+    fn is_of_level(&mut self, entry: &Entry<'_>) -> bool {
         let Some((dictionary, site)) = entry.dictionary().zip(entry.site()) else { return true };
         match dictionary.level_name(site.level) {
-            Some(level) => self.arguments.is_of_level(level),
-            None => self.arguments.is_of_level(format!("LEVEL_{}", site.level).as_bytes()),
+            Some(level) => self.levels.takes(&String::from_utf8_lossy(level)),
+            None => self.levels.takes(&format!("LEVEL_{}", site.level)),
         }
     }
 

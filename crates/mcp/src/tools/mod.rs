@@ -3,6 +3,7 @@
 mod answers;
 mod files;
 mod first;
+mod levels;
 mod log;
 mod spans;
 #[cfg(feature = "sql")]

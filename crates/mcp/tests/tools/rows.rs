@@ -249,6 +249,7 @@ async fn a_log_is_read_by_level_and_text() {
     let some = bench.ask("log", json!({ "trace": text(&path), "levels": [level.to_lowercase()], "limit": 1000 })).await;
     let lines = some["from_trace"]["lines"].as_array().expect("a list");
     assert!(!lines.is_empty() && lines.iter().all(|line| line["level"] == level));
+    levels_are_those_of_the_program(&bench, text(&path), &all).await;
     let part = &all[3]["message"].as_str().expect("a text")[..9];
     let from = rows(&trace, "select ts_ns from logs order by id limit 1 offset 2").remove(0)["ts_ns"].clone();
     let arguments = json!({ "trace": text(&path), "contains": part, "from_ns": from, "limit": 50 });
@@ -261,6 +262,21 @@ async fn a_log_is_read_by_level_and_text() {
     let last: Vec<Json> = all[all.len() - 2..].iter().map(|row| row["message"].clone()).collect();
     assert_eq!(messages(&tail["from_trace"]["lines"]), last);
     assert_eq!(tail["truncated"][0]["total"], all.len());
+}
+
+/// Levels are accepted in any case, with the worse ones, and an unknown one is refused with the list of those that exist.
+async fn levels_are_those_of_the_program(bench: &Bench, path: &str, all: &[Json]) {
+    let ask = |levels: &[&str]| json!({ "trace": path, "levels": levels, "limit": 1 });
+    let bad = all.iter().filter(|row| ["WARN", "ERROR"].iter().any(|level| row["level_name"] == *level)).count();
+    assert!(bad > 1 && bad < all.len(), "{bad}");
+    for levels in [&["WARN+"][..], &["warn+"], &["warn", "Error"], &["WARN+", "error"]] {
+        let found = bench.ask("log", ask(levels)).await;
+        assert_eq!(found["truncated"], json!([{ "list": "lines", "shown": 1, "total": bad }]), "{levels:?}");
+    }
+    let unknown = bench.refusal("log", ask(&["ERROR", "loud"])).await;
+    assert!(unknown.contains("unknown level loud; the levels are DEBUG, INFO, WARN, ERROR"), "{unknown}");
+    let unordered = bench.refusal("log", ask(&["loud+"])).await;
+    assert!(unordered.contains("only DEBUG, INFO, WARN, ERROR are ordered by severity"), "{unordered}");
 }
 
 #[tokio::test]
@@ -297,6 +313,7 @@ async fn the_log_lines_of_another_format_come_from_its_tables() {
     let last = "select message from (select * from logs where level_name in ('ERROR', 'WARN') order by id desc limit 5) \
                 order by id";
     assert_eq!(messages(&found), expected(last));
+    levels_are_those_of_the_program(&bench, text(&path), &rows(&trace, "select level_name from logs")).await;
     let part = json!({ "trace": text(&path), "contains": "a", "from_ns": 1_000_000_000_i64, "to_ns": 9_000_000_000_i64, "limit": 9 });
     let query = "select message from logs where strpos(message, 'a') > 0 and ts_ns >= 1000000000 and ts_ns < 9000000000 \
                  order by id limit 9";

@@ -1,0 +1,99 @@
+//! Levels of log lines, named as for `traceloom log --level`.
+
+use std::collections::BTreeSet;
+
+use traceloom::cnanolog::Dictionary;
+use traceloom_core::{Error, Result};
+
+use crate::inert::kept;
+
+/// The built-in levels, least severe first.
+static SEVERITY: [&str; 4] = ["DEBUG", "INFO", "WARN", "ERROR"];
+/// Max number of other levels to list; every line may have its own.
+const MAX_OTHERS: usize = 100;
+
+/// The levels that a call asks for; all if it names none.
+#[derive(Debug, Default)]
+pub(super) struct Levels {
+    wanted: Vec<Wanted>,
+    /// Levels of the trace that are not built in.
+    others: BTreeSet<String>,
+}
+
+#[derive(Debug)]
+struct Wanted {
+    name: String,
+    and_worse: bool,
+    /// The trace has this level, or it is built in.
+    is_known: bool,
+}
+
+impl Levels {
+    pub(super) fn new(names: &[String]) -> Result<Self> {
+        Ok(Self {
+            wanted: names.iter().map(|name| Wanted::parse(name)).collect::<Result<_>>()?,
+            others: BTreeSet::new(),
+        })
+    }
+
+    /// Whether a line with this level is wanted.
+    pub(super) fn takes(&mut self, level: &str) -> bool {
+        if self.wanted.is_empty() {
+            return true;
+        }
+        self.add(level);
+        self.wanted.iter().any(|wanted| wanted.takes(level))
+    }
+
+    /// Adds a level of the trace.
+    fn add(&mut self, level: &str) {
+        if severity(level).is_none() {
+            if self.others.len() < MAX_OTHERS && !level.is_empty() {
+                self.others.insert(kept(level).into_owned());
+            }
+            self.wanted.iter_mut().for_each(|wanted| wanted.is_known |= wanted.takes(level));
+        }
+    }
+
+    /// Adds the levels of a log, also those that no entry has; without a dictionary, any level may be one of them.
+    pub(super) fn add_dictionary(&mut self, dictionary: Option<&Dictionary>) {
+        for (_, level) in dictionary.iter().flat_map(|dictionary| dictionary.levels()) {
+            self.add(&String::from_utf8_lossy(level));
+        }
+        for wanted in &mut self.wanted {
+            let number = wanted.name.to_ascii_uppercase().strip_prefix("LEVEL_").and_then(|number| number.parse().ok());
+            let is_nameless =
+                |dictionary: &Dictionary| number.is_some_and(|number| dictionary.level_name(number).is_none());
+            wanted.is_known |= dictionary.is_none_or(is_nameless);
+        }
+    }
+
+    /// Rejects levels that the trace does not have; complete only after its last line.
+    pub(super) fn check(&self) -> Result<()> {
+        let Some(Wanted { name, .. }) = self.wanted.iter().find(|wanted| !wanted.is_known) else { return Ok(()) };
+        let known: Vec<&str> = SEVERITY.into_iter().chain(self.others.iter().map(String::as_str)).collect();
+        Err(Error::usage(format!("unknown level {name}; the levels are {}", known.join(", "))))
+    }
+}
+
+impl Wanted {
+    /// A name, or the name of a built-in level and `+`, which includes worse levels.
+    fn parse(text: &str) -> Result<Self> {
+        let (name, and_worse) = text.strip_suffix('+').map_or((text, false), |name| (name, true));
+        let is_known = severity(name).is_some();
+        if and_worse && !is_known {
+            let known = SEVERITY.join(", ");
+            return Err(Error::usage(format!("`{name}+` has no meaning: only {known} are ordered by severity")));
+        }
+        Ok(Self { name: name.to_owned(), and_worse, is_known })
+    }
+
+    fn takes(&self, level: &str) -> bool {
+        let is_worse = || severity(&self.name).zip(severity(level)).is_some_and(|(from, of_line)| of_line >= from);
+        level.eq_ignore_ascii_case(&self.name) || (self.and_worse && is_worse())
+    }
+}
+
+fn severity(name: &str) -> Option<usize> {
+    SEVERITY.iter().position(|known| known.eq_ignore_ascii_case(name))
+}
