@@ -84,7 +84,7 @@ impl Server {
         self.state.shelf.access.set_roots(roots.iter().filter_map(|root| local_path(&root.uri)));
     }
 
-    /// Runs a tool on another thread until it is done, canceled or timed out.
+    /// Runs a tool on another thread until it is done, canceled or timed out, also while it waits for other calls.
     async fn run(
         &self,
         tool: &'static Kind,
@@ -92,22 +92,25 @@ impl Server {
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResult, ErrorData> {
         let internal = |error: &dyn std::fmt::Display| ErrorData::internal_error(error.to_string(), None);
-        let permit = Arc::clone(&self.running).acquire_owned().await.map_err(|error| internal(&error))?;
         let job = Job::default();
         // If the client disconnects or cancels, this future is dropped.
         let waiting = Waiting(job.clone());
-        let state = Arc::clone(&self.state);
-        let mut work = tokio::task::spawn_blocking(move || {
-            let _permit = permit;
-            tool.call(&Call { state: &state, arguments, job })
-        });
+        let (state, running) = (Arc::clone(&self.state), Arc::clone(&self.running));
+        let work = async move {
+            let permit = running.acquire_owned().await.map_err(|error| internal(&error))?;
+            let call = move || {
+                let _permit = permit;
+                tool.call(&Call { state: &state, arguments, job })
+            };
+            tokio::task::spawn_blocking(call).await.map_err(|error| internal(&error))
+        };
         let mut ticks = time::interval(PROGRESS_EVERY);
         let deadline = time::sleep(self.max_time);
-        tokio::pin!(deadline);
+        tokio::pin!(work, deadline);
         let mut told = 0;
         loop {
             tokio::select! {
-                done = &mut work => return done.map_err(|error| internal(&error)),
+                done = &mut work => return done,
                 () = context.ct.cancelled() => return Ok(refusal("canceled")),
                 () = &mut deadline => {
                     let limit = self.max_time.as_secs();

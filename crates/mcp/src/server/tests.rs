@@ -2,7 +2,11 @@
 
 use std::{fs, path::Path};
 
-use rmcp::ServiceExt;
+use rmcp::{
+    ServiceExt,
+    model::{ClientRequest, Request},
+    service::PeerRequestOptions,
+};
 use serde_json::json;
 use tempfile::TempDir;
 use traceloom::Trace;
@@ -31,12 +35,17 @@ fn serving(folder: &Path) -> Server {
 
 /// Waits until that many calls run.
 pub(crate) async fn until_running(server: &Server, calls: usize) {
+    until(|| server.running.available_permits() == MAX_RUNNING - calls).await;
+}
+
+/// Waits until something is so.
+async fn until(is_so: impl Fn() -> bool) {
     let all = async {
-        while server.running.available_permits() != MAX_RUNNING - calls {
+        while !is_so() {
             time::sleep(Duration::from_millis(10)).await;
         }
     };
-    time::timeout(Duration::from_secs(60), all).await.unwrap_or_else(|_| panic!("{calls} calls never run"));
+    time::timeout(Duration::from_secs(60), all).await.expect("it is so within a minute");
 }
 
 #[cfg(feature = "sql")]
@@ -55,6 +64,33 @@ async fn a_call_ends_after_its_time() {
     assert_eq!(answer.is_error, Some(true));
     assert!(format!("{:?}", answer.content).contains("took more than 1 s; ask for less"), "{:?}", answer.content);
     until_running(&server, 0).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_waits_for_others_ends_when_it_is_canceled_and_after_its_time() {
+    let (_folder, mut server) = serving_samples();
+    server.max_time = Duration::from_secs(1);
+    let (server_side, client_side) = tokio::io::duplex(1 << 16);
+    let mut patient = server.clone();
+    patient.max_time = MAX_TIME;
+    tokio::spawn(async move { patient.serve(server_side).await.unwrap().waiting().await });
+    let client = ().serve(client_side).await.unwrap();
+    let _others = Arc::clone(&server.running).acquire_many_owned(MAX_RUNNING as u32).await.unwrap();
+    // A call that waits holds a reference.
+    let references = || Arc::strong_count(&server.running);
+    let idle = references();
+    let request = ClientRequest::CallToolRequest(Request::new(CallToolRequestParams::new("schema")));
+    let call = client.send_cancellable_request(request, PeerRequestOptions::default()).await.unwrap();
+    until(|| references() > idle).await;
+    call.cancel(None).await.unwrap();
+    until(|| references() == idle).await;
+
+    let (server_side, client_side) = tokio::io::duplex(1 << 16);
+    tokio::spawn(async move { server.serve(server_side).await.unwrap().waiting().await });
+    let client = ().serve(client_side).await.unwrap();
+    let answer = client.call_tool(CallToolRequestParams::new("schema"));
+    let answer = time::timeout(Duration::from_secs(60), answer).await.expect("it does not wait longer").unwrap();
+    assert!(format!("{:?}", answer.content).contains("took more than 1 s"), "{:?}", answer.content);
 }
 
 #[test]

@@ -75,7 +75,7 @@ impl Call<'_> {
 
     /// A trace that is readable as long as somebody waits for the result.
     fn trace(&self, reference: Option<&str>) -> Result<Trace> {
-        Ok(self.job.guard(&self.state.shelf.find(reference)?.trace))
+        Ok(self.job.guard(&self.state.shelf.find(reference, &self.job)?.trace))
     }
 
     /// A trace and its summary, which is computed once.
@@ -93,7 +93,7 @@ impl Call<'_> {
 
     /// A trace, and its summary if an earlier call made it.
     fn opened(&self, reference: Option<&str>) -> Result<(Trace, KnownSummary)> {
-        let opened = self.state.shelf.find(reference)?;
+        let opened = self.state.shelf.find(reference, &self.job)?;
         Ok((self.job.guard(&opened.trace), opened.summary))
     }
 }
