@@ -41,7 +41,8 @@ pub fn serve_http(options: &Options, port: u16, ready: impl FnOnce(&Address) -> 
 }
 
 fn router(server: Server, guard: Arc<Guard>) -> Router {
-    // No state is kept between requests, so disconnected clients cost nothing.
+    // No state is kept between requests, so disconnected clients cost nothing. A response is one JSON object unless
+    // progress comes before it.
     let config = StreamableHttpServerConfig::default().with_legacy_session_mode(false).with_json_response(true);
     let service =
         StreamableHttpService::new(move || Ok(server.clone()), Arc::new(NeverSessionManager::default()), config);
@@ -53,6 +54,8 @@ fn router(server: Server, guard: Arc<Guard>) -> Router {
 
 #[cfg(all(test, feature = "sql"))]
 mod tests {
+    use std::time::Duration;
+
     use serde_json::{Value as Json, json};
     use tokio::{
         io::{AsyncReadExt, AsyncWriteExt},
@@ -63,8 +66,7 @@ mod tests {
     use crate::server::tests::{ENDLESS, serving_samples, until_running};
 
     /// Sends a call; the connection gets the response.
-    async fn send(port: u16, token: &str, query: &str) -> TcpStream {
-        let meta = json!({ "progressToken": 1 });
+    async fn send(port: u16, token: &str, query: &str, meta: Json) -> TcpStream {
         let body = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
             "name": "sql", "arguments": { "query": query, "traces": ["game.prof"] }, "_meta": meta,
         } })
@@ -79,25 +81,64 @@ mod tests {
         stream
     }
 
-    #[tokio::test(flavor = "multi_thread")]
-    async fn a_client_that_disconnects_cancels_its_call() {
-        let (_folder, server) = serving_samples();
+    /// Serves on a port; returns it with the token.
+    async fn serve(server: &Server) -> (u16, String) {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let guard = Arc::new(Guard::new(port).unwrap());
         let token = guard.token().to_owned();
         let app = router(server.clone(), guard);
         tokio::spawn(async move { axum::serve(listener, app).await });
-        let waiting = [send(port, &token, ENDLESS).await, send(port, &token, ENDLESS).await];
+        (port, token)
+    }
+
+    /// The head and the body of a response.
+    async fn response(mut stream: TcpStream) -> (String, String) {
+        let mut response = String::new();
+        stream.read_to_string(&mut response).await.unwrap();
+        let (head, body) = response.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+        (head.to_owned(), body.to_owned())
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_client_that_disconnects_cancels_its_call() {
+        let (_folder, server) = serving_samples();
+        let (port, token) = serve(&server).await;
+        let send = |query| send(port, &token, query, json!({}));
+        let waiting = [send(ENDLESS).await, send(ENDLESS).await];
         until_running(&server, 2).await;
         drop(waiting);
         until_running(&server, 0).await;
-        // The response is one JSON object: without a stream, a client that asks for progress gets none.
-        let mut response = String::new();
-        send(port, &token, "select 1 as one").await.read_to_string(&mut response).await.unwrap();
-        let (head, body) = response.split_once("\r\n\r\n").unwrap();
-        assert!(head.starts_with("HTTP/1.1 200") && head.contains("application/json"), "{head}");
-        let body: Json = serde_json::from_str(body).unwrap();
+        let (head, body) = response(send("select 1 as one").await).await;
+        assert!(head.contains("application/json"), "{head}");
+        let body: Json = serde_json::from_str(&body).unwrap();
         assert_eq!(body["result"]["structuredContent"]["from_trace"]["rows"], json!([{ "one": 1 }]));
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_slow_call_streams_its_progress_to_a_client_that_asks_for_it() {
+        let (_folder, mut server) = serving_samples();
+        server.max_time = Duration::from_secs(2);
+        let (port, token) = serve(&server).await;
+        let (head, body) = response(send(port, &token, ENDLESS, json!({ "progressToken": 7 })).await).await;
+        assert!(head.contains("text/event-stream"), "{head}");
+        let (progress, result) = body.split_once("took more than 2 s").expect("the result comes last");
+        assert!(progress.contains("notifications/progress") && progress.contains("bytes read"), "{body}");
+        assert!(!result.contains("notifications/progress"), "{body}");
+        // A client that does not ask for progress gets one object, and so does one whose call is quick.
+        for (query, meta) in [(ENDLESS, json!({})), ("select 1", json!({ "progressToken": 7 }))] {
+            let (head, body) = response(send(port, &token, query, meta).await).await;
+            assert!(head.contains("application/json") && body.starts_with('{'), "{head}\n{body}");
+        }
+        // A client that disconnects from the stream cancels its call, too.
+        server.max_time = Duration::from_secs(120);
+        let (port, token) = serve(&server).await;
+        let mut waiting = send(port, &token, ENDLESS, json!({ "progressToken": 7 })).await;
+        let mut start = [0; 15];
+        waiting.read_exact(&mut start).await.unwrap();
+        assert_eq!(&start, b"HTTP/1.1 200 OK");
+        drop(waiting);
+        until_running(&server, 0).await;
     }
 }

@@ -56,7 +56,7 @@ const INSTRUCTIONS: &str = "Traceloom answers questions about traces: profiles, 
 pub struct Server {
     state: Arc<State>,
     running: Arc<Semaphore>,
-    max_time: Duration,
+    pub(crate) max_time: Duration,
     /// Whether the client was asked for its working folders; locked while it is asked, so that other calls wait.
     knows_roots: Arc<Mutex<bool>>,
 }
