@@ -2,7 +2,6 @@
 
 use std::{
     collections::VecDeque,
-    path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
 
@@ -13,6 +12,7 @@ use traceloom_core::{Error, Result};
 use traceloom_viewer_server::{Options, Viewer, start};
 
 use super::{Answer, Call, Kind};
+use crate::shelf::Version;
 
 pub(super) static TOOLS: &[Kind] = &[Kind::new::<Link>(
     "link",
@@ -38,7 +38,7 @@ struct Link {
 
 fn link(call: &Call<'_>) -> Result<Answer> {
     let arguments: Link = call.arguments()?;
-    let path = call.trace(arguments.trace.as_deref())?.path().to_owned();
+    let shown = call.state.shelf.find(arguments.trace.as_deref(), &call.job)?.version;
     let place = match (arguments.from_ns, arguments.to_ns) {
         (Some(from), Some(to)) if from < to => {
             let place = json!({ "from": from, "to": to, "range": [from, to], "name": arguments.name });
@@ -47,28 +47,28 @@ fn link(call: &Call<'_>) -> Result<Answer> {
         (None, None) => String::new(),
         _ => return Err(Error::usage("give both from_ns and to_ns, with from_ns less than to_ns")),
     };
-    let url = format!("{}{place}", call.state.viewers.url(&path)?);
+    let url = format!("{}{place}", call.state.viewers.url(shown)?);
     Ok(Answer::new(json!({ "url": url }), None))
 }
 
 /// Max number of running viewers, each of which keeps its trace in memory; the least recently used one is stopped first.
 const MAX_VIEWERS: usize = 4;
 
-/// The running viewers by the file that they show, the most recently used first.
+/// The running viewers by the version of the file that they show, the most recently used first.
 #[derive(Debug, Default)]
-pub(super) struct Viewers(Mutex<VecDeque<(PathBuf, Viewer)>>);
+pub(super) struct Viewers(Mutex<VecDeque<(Version, Viewer)>>);
 
 impl Viewers {
-    /// The address of the viewer of a file, which is started if it does not run.
-    fn url(&self, path: &Path) -> Result<String> {
+    /// The address of the viewer of a file, which is started if it does not run or shows an older version.
+    fn url(&self, wanted: Version) -> Result<String> {
         let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = running.iter().position(|(shown, _)| shown == path).and_then(|at| running.remove(at));
-        let (path, viewer) = match known {
-            Some(known) => known,
-            None => (path.to_owned(), start(Options { paths: vec![path.to_owned()], ..Options::default() })?),
+        let known = running.iter().position(|(shown, _)| shown.path == wanted.path).and_then(|at| running.remove(at));
+        let viewer = match known {
+            Some((shown, viewer)) if shown == wanted => viewer,
+            _ => start(Options { paths: vec![wanted.path.clone()], ..Options::default() })?,
         };
         let url = viewer.url().to_owned();
-        running.push_front((path, viewer));
+        running.push_front((wanted, viewer));
         running.truncate(MAX_VIEWERS);
         Ok(url)
     }

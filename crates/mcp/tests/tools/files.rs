@@ -11,7 +11,10 @@ use rmcp::model::{GetPromptRequestParams, ReadResourceRequestParams, ResourceCon
 use serde_json::json;
 use traceloom::{Slice, TimeRange, Trace};
 
-use crate::support::{Bench, text};
+use crate::{
+    crafted::trace_of,
+    support::{Bench, text},
+};
 
 #[tokio::test]
 async fn slices_and_conversions_are_those_of_the_library() {
@@ -101,6 +104,32 @@ async fn a_link_leads_to_the_running_viewer() {
     assert_eq!(status(page).expect("it runs"), "HTTP/1.1 200 OK");
 }
 
+#[tokio::test]
+async fn a_link_shows_the_file_as_it_is_now() {
+    let bench = Bench::new().await;
+    let path = bench.folder.path().join("run.prof");
+    let mut pages = Vec::new();
+    for names in [[&b"first"[..], b"x"], [b"second", b"y"]] {
+        fs::write(&path, trace_of(&names)).expect("there is room");
+        let url = bench.ask("link", json!({ "trace": text(&path) })).await["from_trace"]["url"].clone();
+        pages.push(url.as_str().expect("an address").to_owned());
+    }
+    assert_ne!(pages[0], pages[1]);
+    assert_eq!(status(&pages[1]).expect("it runs"), "HTTP/1.1 200 OK");
+    assert!(is_stopped(&pages[0]).await, "the viewer of the older file is stopped");
+}
+
+/// Whether a viewer stops, which may still take connections for a moment.
+async fn is_stopped(page: &str) -> bool {
+    for _ in 0..200 {
+        if status(page).map_or(true, |status| status.is_empty()) {
+            return true;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    false
+}
+
 /// The status line of the page at an address; an error if nobody listens there.
 fn status(page: &str) -> io::Result<String> {
     let address = page.strip_prefix("http://").and_then(|rest| rest.split('/').next()).expect("a host");
@@ -126,16 +155,7 @@ async fn links_to_several_traces_stay_valid() {
         assert_eq!(status(page).expect("it runs"), "HTTP/1.1 200 OK");
     }
     for page in &pages {
-        let mut is_stopped = false;
-        // A stopped viewer may still take connections for a moment.
-        for _ in 0..200 {
-            is_stopped = status(page).map_or(true, |status| status.is_empty());
-            if is_stopped {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-        assert!(is_stopped, "older viewers are stopped");
+        assert!(is_stopped(page).await, "older viewers are stopped");
     }
 }
 
