@@ -7,6 +7,7 @@ use std::{
 };
 
 use tempfile::{Builder, NamedTempFile, TempDir};
+use traceloom_core::staged;
 
 /// A temporary file in the folder of its destination.
 pub(crate) struct Staged {
@@ -29,10 +30,10 @@ impl Staged {
         #[cfg(target_os = "linux")]
         let growing = match nameless::create(folder(place)) {
             Some(file) => Growing::Nameless(file),
-            None => Growing::Named(named(folder(place))?),
+            None => Growing::Named(staged::create(folder(place))?),
         };
         #[cfg(not(target_os = "linux"))]
-        let growing = Growing::Named(named(folder(place))?);
+        let growing = Growing::Named(staged::create(folder(place))?);
         Ok(Self { place: place.to_owned(), growing })
     }
 
@@ -84,16 +85,6 @@ pub(crate) fn private_folder() -> io::Result<TempDir> {
     builder.tempdir()
 }
 
-const PREFIX: &str = ".traceloom-";
-
-fn named(folder: &Path) -> io::Result<NamedTempFile> {
-    let mut builder = Builder::new();
-    // The umask applies, as for any file that a program creates.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.prefix(PREFIX).tempfile_in(folder)
-}
-
 #[cfg(target_os = "linux")]
 mod nameless {
     use std::{
@@ -105,6 +96,7 @@ mod nameless {
 
     use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
     use tempfile::Builder;
+    use traceloom_core::staged;
 
     /// Paths of open files; needed to name an unnamed file.
     const OPEN_FILES: &str = "/proc/self/fd";
@@ -119,7 +111,7 @@ mod nameless {
     pub(super) fn finish(file: &File, place: &Path) -> io::Result<()> {
         let open_file = format!("{OPEN_FILES}/{}", file.as_raw_fd());
         let link = |name: &Path| Ok(linkat(CWD, &open_file, CWD, name, AtFlags::SYMLINK_FOLLOW)?);
-        match Builder::new().prefix(super::PREFIX).make_in(super::folder(place), link) {
+        match Builder::new().prefix(staged::PREFIX).make_in(super::folder(place), link) {
             Ok(linked) => linked.persist(place).map(drop).map_err(|error| error.error),
             // Some file systems can create unnamed files but not name them.
             Err(_) => copy(file, place),
@@ -127,7 +119,7 @@ mod nameless {
     }
 
     pub(super) fn copy(mut file: &File, place: &Path) -> io::Result<()> {
-        let mut named = super::named(super::folder(place))?;
+        let mut named = staged::create(super::folder(place))?;
         file.rewind()?;
         io::copy(&mut file, &mut named)?;
         named.as_file().set_permissions(file.metadata()?.permissions())?;
@@ -194,7 +186,7 @@ mod tests {
     fn what_is_given_up_leaves_nothing() {
         let folder = tempfile::tempdir().expect("a folder");
         drop(Staged::create(&folder.path().join("out")).expect("a file"));
-        let named = Growing::Named(named(folder.path()).expect("a file"));
+        let named = Growing::Named(staged::create(folder.path()).expect("a file"));
         drop(Staged { place: folder.path().join("out"), growing: named });
         assert!(names(folder.path()).is_empty());
     }

@@ -21,6 +21,8 @@ mod position;
 mod random;
 mod read;
 mod spill;
+#[cfg(not(target_family = "wasm"))]
+pub mod staged;
 pub mod text;
 mod time;
 mod turns;

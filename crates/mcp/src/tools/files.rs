@@ -6,7 +6,7 @@ use rmcp::schemars::{self, JsonSchema};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use traceloom::{Conversion, Trace, Traces, analysis::summary::Summary};
-use traceloom_core::{Error, Loss, Result, Slice, TimeRange};
+use traceloom_core::{Error, Loss, Result, Slice, TimeRange, staged};
 
 use super::{Answer, Call, Kind, file};
 
@@ -127,16 +127,16 @@ fn write(call: &Call<'_>, output: &str, work: impl FnOnce(&mut dyn Write) -> Res
     let path = call.state.shelf.access.writable(Path::new(output))?;
     let in_file = |error: std::io::Error| Error::from(error).in_file(&path);
     let folder = path.parent().unwrap_or(Path::new("."));
-    let mut staged = tempfile::NamedTempFile::new_in(folder).map_err(in_file)?;
+    let mut growing = staged::create(folder).map_err(in_file)?;
     let loss = {
-        let mut out = std::io::BufWriter::with_capacity(256 << 10, staged.as_file_mut());
+        let mut out = std::io::BufWriter::with_capacity(256 << 10, growing.as_file_mut());
         let loss = work(&mut out)?;
         out.flush().map_err(in_file)?;
         loss
     };
     call.job.check()?;
-    let size_bytes = staged.as_file().metadata().map_err(in_file)?.len();
-    staged.persist_noclobber(&path).map_err(|error| in_file(error.error))?;
+    let size_bytes = growing.as_file().metadata().map_err(in_file)?.len();
+    growing.persist_noclobber(&path).map_err(|error| in_file(error.error))?;
     let losses =
         loss.entries().map(|(what, count, example)| json!({ "what": what, "count": count, "example": example }));
     let losses: Vec<Json> = losses.collect();

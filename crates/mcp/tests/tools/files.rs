@@ -45,6 +45,22 @@ async fn slices_and_conversions_are_those_of_the_library() {
     }
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn files_have_the_mode_of_any_new_file() {
+    use std::os::unix::fs::PermissionsExt;
+    let bench = Bench::new().await;
+    let path = bench.sample("easyprofiler");
+    bench.ask("slice", json!({ "trace": text(&path), "output": "slice.prof", "to_ns": 5_000_000 })).await;
+    bench.ask("convert", json!({ "trace": text(&path), "output": "chrome.json", "to": "chrome" })).await;
+    bench.ask("report", json!({ "traces": [text(&path)], "output": "report.html" })).await;
+    let mode = |name: &str| fs::metadata(bench.folder.path().join(name)).expect("it was written").permissions().mode();
+    fs::write(bench.folder.path().join("plain"), "").expect("there is room");
+    for name in ["slice.prof", "chrome.json", "report.html"] {
+        assert_eq!(mode(name), mode("plain"), "{name}");
+    }
+}
+
 #[tokio::test]
 async fn a_slice_has_only_the_threads_that_it_was_asked_for() {
     let bench = Bench::new().await;
