@@ -6,7 +6,7 @@ use rmcp::schemars::{self, JsonSchema};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use traceloom::{
-    OpenOptions, Trace, Traces, Verdict,
+    OpenOptions, Traces, Verdict,
     analysis::{advise, diff, lines, memory, stats, summary::RowCount},
     tables::{Filter, Table, TableSource},
 };
@@ -148,7 +148,11 @@ fn summary(call: &Call<'_>) -> Result<Answer> {
     let arguments: OfTrace = call.arguments()?;
     let (_, summary) = call.summary(arguments.trace.as_deref())?;
     let found = serde_json::to_value(&*summary).map_err(|error| Error::internal(error.to_string()))?;
-    Ok(Answer::new(found, arguments.limit))
+    // The summary itself has only the first rows of some lists.
+    let names = Cut::if_less("names", summary.names.len(), summary.all_names as u64);
+    let sites =
+        summary.logs.as_ref().and_then(|logs| Cut::if_less("logs.sites", logs.sites.len(), logs.all_sites as u64));
+    Ok(Answer::new(found, arguments.limit).cut([names, sites]))
 }
 
 /// Which statistics.
@@ -326,17 +330,22 @@ fn diff_of(call: &Call<'_>) -> Result<Answer> {
 fn check(call: &Call<'_>) -> Result<Answer> {
     let arguments: OfTrace = call.arguments()?;
     let path = match call.trace(arguments.trace.as_deref()) {
-        Ok(trace) => return verdict(&trace, arguments.limit),
+        Ok(trace) => return Ok(verdict(&Verdict::of_trace(&trace)?, trace.path(), arguments.limit)),
         // A file that is not a trace has a verdict too.
         Err(error) if error.is_about_file() => arguments.trace.ok_or(error)?,
         Err(error) => return Err(error),
     };
     let path = call.state.shelf.access.readable(Path::new(&path))?;
-    Ok(Answer::new(Verdict::of(&path, &OpenOptions::new())?.to_json(&path), arguments.limit))
+    Ok(verdict(&Verdict::of(&path, &OpenOptions::new())?, &path, arguments.limit))
 }
 
-fn verdict(trace: &Trace, limit: Option<usize>) -> Result<Answer> {
-    Ok(Answer::new(Verdict::of_trace(trace)?.to_json(trace.path()), limit))
+/// A verdict, which has only the first findings of each code.
+fn verdict(verdict: &Verdict, path: &Path, limit: Option<usize>) -> Answer {
+    let cut = match verdict {
+        Verdict::Read { findings, .. } => Cut::if_less("findings", findings.kept().len(), findings.total()),
+        Verdict::Refused { .. } => None,
+    };
+    Answer::new(verdict.to_json(path), limit).cut([cut])
 }
 
 /// Which tables.

@@ -93,7 +93,7 @@ fn tree(call: &Call<'_>) -> Result<Answer> {
     };
     let mut tree = call_tree(&graph, &options);
     let rows = max_rows(arguments.limit.or(Some(DEFAULT_ROWS)));
-    let total = tree.rows.len() as u64;
+    let total = tree.rows.len() as u64 + tree.hidden;
     tree.rows.truncate(rows);
     let cut = Cut::if_less("rows", tree.rows.len(), total);
     let mut answer = Answer::new(tree.to_json(unit), Some(rows)).cut([cut]);

@@ -4,7 +4,7 @@ use rmcp::model::CallToolResult;
 use serde_json::{Value as Json, json};
 
 use crate::{
-    crafted::trace_of,
+    crafted::{trace_of, wtf_of},
     support::{Bench, text},
 };
 
@@ -60,6 +60,32 @@ async fn the_text_of_a_tree_has_the_rows_of_the_result() {
     let content = &answer.content[0].as_text().expect("a text").text;
     assert_eq!(content.matches("name name").count() / 50, rows.len(), "one line per row");
     assert!(rows.len() > 50, "{}", rows.len());
+}
+
+#[tokio::test]
+async fn rows_that_the_analysis_leaves_out_are_counted() {
+    let bench = Bench::new().await;
+    let path = bench.folder.path().join("names.wtf-trace");
+    let names: Vec<String> = (0..300).map(|number| format!("name\u{1b}{number}")).collect();
+    let names: Vec<&[u8]> = names.iter().map(String::as_bytes).collect();
+    std::fs::write(&path, wtf_of(&names)).expect("there is room");
+    let ask = |tool| bench.ask(tool, json!({ "trace": text(&path), "limit": 1000 }));
+
+    // Arguments that are not JSON are findings, of which a hundred are kept.
+    let check = ask("check").await;
+    let counts = check["from_trace"]["finding_counts"].as_object().expect("counts");
+    let total: u64 = counts.values().filter_map(Json::as_u64).sum();
+    let shown = check["from_trace"]["findings"].as_array().map_or(0, Vec::len);
+    assert!(total >= 300 && shown as u64 <= total - 200, "{shown} of {total}");
+    assert_eq!(cut(&check, "findings"), Some(&json!({ "list": "findings", "shown": shown, "total": total })));
+
+    let summary = ask("summary").await;
+    assert_eq!(cut(&summary, "names"), Some(&json!({ "list": "names", "shown": 20, "total": 300 })));
+
+    // Each name has less than the minimum share.
+    let tree = ask("tree").await;
+    assert_eq!(tree["from_trace"]["hidden"], 300);
+    assert_eq!(cut(&tree, "rows"), Some(&json!({ "list": "rows", "shown": 0, "total": 300 })));
 }
 
 #[tokio::test]
