@@ -1,8 +1,12 @@
 //! The server for assistants: the cost of each tool on 5 million spans.
 
-use std::{path::Path, time::Duration};
+use std::{ops::Range, path::Path, time::Duration};
 
-use rmcp::{RoleClient, ServiceExt, model::CallToolRequestParams, service::RunningService};
+use rmcp::{
+    RoleClient, ServiceExt,
+    model::{CallToolRequestParams, CallToolResult},
+    service::RunningService,
+};
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 use traceloom_core::{Error, Result, Source};
@@ -11,18 +15,28 @@ use traceloom_mcp::{Options, Server};
 use crate::{
     cnanolog, easyprofiler,
     measure::{process_time, row},
-    memlyze, nytprof,
+    memlyze, nytprof, wtf,
 };
 
+/// Number of rounds of a call; the best one counts, because other programs only ever add time.
+const ROUNDS: usize = 3;
 /// Number of records, of which about five in six are spans.
 const RECORDS: u64 = 6_000_000;
+/// Number of events, of which about two in five are spans.
+const EVENTS: u64 = 13_000_000;
+/// The id of a span in the middle of these traces.
+const MIDDLE_SPAN: u64 = 2_500_000;
+/// The duration of a range in the middle of a trace.
+const RANGE_NS: u64 = 1_000_000;
 /// Number of log entries, events of memory, and records of a line profile.
 const OTHER_RECORDS: u64 = 5_000_000;
 
 pub(crate) fn run() -> Result<bool> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let (spans, source) = easyprofiler::generated(RECORDS)?;
-    let mut met = runtime.block_on(measure("easyprofiler", &spans, &source, calls_on_spans(spans.path())))?;
+    let mut met = runtime.block_on(measure_spans("easyprofiler", &spans, &source))?;
+    let (spans, source) = wtf::generated(EVENTS)?;
+    met &= runtime.block_on(measure_spans("wtf", &spans, &source))?;
     let (memory, source) = memlyze::generated(|out| memlyze::make(out, OTHER_RECORDS))?;
     met &= runtime.block_on(measure("memlyze", &memory, &source, calls_of("memory", memory.path())))?;
     let (profile, source) = nytprof::generated(OTHER_RECORDS)?;
@@ -35,24 +49,39 @@ pub(crate) fn run() -> Result<bool> {
 /// A call, with the label of its row.
 type Call = (&'static str, &'static str, Value);
 
+/// Makes the calls that are useful for spans.
+async fn measure_spans(format: &str, file: &NamedTempFile, source: &Source) -> Result<bool> {
+    let options = Options { files: vec![file.path().to_owned()], ..Options::default() };
+    let trace = json!({ "trace": file.path().display().to_string() });
+    let opened = call(&connect(&options).await?, "open", &trace).await?;
+    let duration_ns = opened.structured_content.and_then(|found| found["from_trace"]["duration_ns"].as_u64());
+    let middle_ns = duration_ns.ok_or_else(|| failed(&"the trace has no duration"))? / 2;
+    measure(format, file, source, calls_on_spans(file.path(), middle_ns..middle_ns + RANGE_NS)).await
+}
+
 /// Makes each call of a new server, so that none finds the summary that another one left; a refusal misses the bar.
 async fn measure(format: &str, file: &NamedTempFile, source: &Source, calls: Vec<Call>) -> Result<bool> {
-    let folder = tempfile::tempdir()?;
     println!("assist: {format}, {} MB", source.len()? / 1_000_000);
-    let options = Options { files: vec![file.path().to_owned()], allowed: vec![folder.path().to_owned()] };
     let mut met = true;
     for (label, tool, arguments) in calls {
-        let client = connect(&options).await?;
-        let before = process_time();
-        let refusal = call(&client, tool, &arguments).await.map_err(|error| failed(&error))?;
-        let seconds = (process_time() - before).as_secs_f64();
-        met &= row(label, seconds, "s of CPU", if tool == "open" { 2.0 } else { 1.0 });
+        let (mut best, mut refusal) = (Duration::MAX, None);
+        for _ in 0..ROUNDS {
+            // A new folder, because no file is overwritten.
+            let folder = tempfile::tempdir()?;
+            let options = Options { files: vec![file.path().to_owned()], allowed: vec![folder.path().to_owned()] };
+            let client = connect(&options).await?;
+            let before = process_time();
+            let answer = call(&client, tool, &arguments).await?;
+            best = best.min(process_time() - before);
+            refusal = (answer.is_error == Some(true)).then(|| format!("{:?}", answer.content)).or(refusal);
+            // The viewer continues loading after its address is known.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        met &= row(label, best.as_secs_f64(), "s of CPU", if tool == "open" { 2.0 } else { 1.0 });
         if let Some(message) = refusal {
             println!("  {label} refuses {arguments}: {message}");
             met = false;
         }
-        // The viewer continues loading after its address is known.
-        tokio::time::sleep(Duration::from_millis(100)).await;
     }
     Ok(met)
 }
@@ -75,10 +104,13 @@ async fn connect(options: &Options) -> Result<RunningService<RoleClient, ()>> {
 }
 
 /// One call of each tool that is useful for spans, as an assistant would make it.
-fn calls_on_spans(file: &Path) -> Vec<Call> {
+fn calls_on_spans(file: &Path, middle_ns: Range<u64>) -> Vec<Call> {
     let path = file.display().to_string();
     let trace = json!({ "trace": path });
     let query = "select name, count(*), sum(dur_ns) from spans group by name";
+    let Range { start: from_ns, end: to_ns } = middle_ns;
+    let slice =
+        |from_ns: u64, to_ns: u64| json!({ "trace": path, "output": "slice", "from_ns": from_ns, "to_ns": to_ns });
     let convert = |to: &str| json!({ "trace": path, "output": format!("converted.{to}"), "to": to });
     vec![
         ("open", "open", trace.clone()),
@@ -86,13 +118,15 @@ fn calls_on_spans(file: &Path) -> Vec<Call> {
         ("stats", "stats", trace.clone()),
         ("tree", "tree", trace.clone()),
         ("spans", "spans", trace.clone()),
-        ("span", "span", json!({ "trace": path, "id": 1_000_000 })),
-        ("window", "window", json!({ "trace": path, "from_ns": 0, "to_ns": 1_000_000 })),
+        ("span", "span", json!({ "trace": path, "id": MIDDLE_SPAN })),
+        ("window", "window", json!({ "trace": path, "from_ns": 0, "to_ns": RANGE_NS })),
+        ("window in the middle", "window", json!({ "trace": path, "from_ns": from_ns, "to_ns": to_ns })),
         ("check", "check", trace.clone()),
         ("schema", "schema", json!({})),
         ("sql", "sql", json!({ "query": query, "traces": [path] })),
         ("diff", "diff", json!({ "before": [path], "after": [path] })),
-        ("slice", "slice", json!({ "trace": path, "output": "slice.prof", "from_ns": 0, "to_ns": 1_000_000 })),
+        ("slice", "slice", slice(0, RANGE_NS)),
+        ("slice in the middle", "slice", slice(from_ns, to_ns)),
         ("convert to folded", "convert", convert("folded")),
         ("convert to perfetto", "convert", convert("perfetto")),
         ("convert to chrome", "convert", convert("chrome")),
@@ -107,13 +141,12 @@ fn calls_of(tool: &'static str, file: &Path) -> Vec<Call> {
     vec![("open", "open", trace.clone()), (tool, tool, trace)]
 }
 
-/// The message of a refused call.
 async fn call(
     client: &RunningService<RoleClient, ()>,
     tool: &'static str,
     arguments: &Value,
-) -> std::result::Result<Option<String>, rmcp::ServiceError> {
+) -> Result<CallToolResult> {
     let arguments = arguments.as_object().cloned().unwrap_or_default();
-    let answer = client.call_tool(CallToolRequestParams::new(tool).with_arguments(arguments)).await?;
-    Ok((answer.is_error == Some(true)).then(|| format!("{:?}", answer.content)))
+    let request = CallToolRequestParams::new(tool).with_arguments(arguments);
+    client.call_tool(request).await.map_err(|error| failed(&error))
 }

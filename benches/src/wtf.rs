@@ -101,7 +101,7 @@ fn npm_folder() -> io::Result<PathBuf> {
     Ok(folder)
 }
 
-fn generated(events: u64) -> Result<(tempfile::NamedTempFile, Source)> {
+pub(crate) fn generated(events: u64) -> Result<(tempfile::NamedTempFile, Source)> {
     // The Web Tracing Framework detects the format by the extension.
     let file = tempfile::Builder::new().suffix(".wtf-trace").tempfile()?;
     make(BufWriter::new(file.reopen()?), events)?;
