@@ -62,11 +62,39 @@ pub(crate) fn list() -> Vec<Prompt> {
 /// The prompt with this name, or an error message.
 pub(crate) fn get(name: &str, arguments: Option<&JsonObject>) -> Result<GetPromptResult, String> {
     let kind = PROMPTS.iter().find(|kind| kind.name == name).ok_or_else(|| format!("unknown prompt {name}"))?;
-    let mut text = kind.text.to_owned();
-    for (argument, _) in kind.arguments {
-        let value = arguments.and_then(|all| all.get(*argument)).and_then(|value| value.as_str());
+    // One pass, because a value may look like an argument.
+    let (mut text, mut rest) = (String::new(), kind.text);
+    while let Some((before, (argument, after))) = next_argument(rest) {
+        let value = arguments.and_then(|all| all.get(argument)).and_then(|value| value.as_str());
         let value = value.ok_or_else(|| format!("the prompt {name} needs the argument {argument}"))?;
-        text = text.replace(&format!("{{{argument}}}"), &format!("`{}`", inert(value)));
+        text.push_str(&format!("{before}`{}`", inert(value)));
+        rest = after;
     }
+    text.push_str(rest);
     Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]).with_description(kind.about))
+}
+
+/// The text before an argument, its name, and the text after it.
+fn next_argument(text: &str) -> Option<(&str, (&str, &str))> {
+    let (before, rest) = text.split_once('{')?;
+    Some((before, rest.split_once('}')?))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_value_that_looks_like_an_argument_stays_what_it_is() {
+        let values = json!({ "before": "{after}", "after": "b.prof" });
+        let filled = get("what_regressed", values.as_object()).unwrap();
+        let said = format!("{:?}", filled.messages);
+        assert!(said.contains("from `{after}` to `b.prof`?"), "{said}");
+        for kind in PROMPTS {
+            let mut named = kind.arguments.iter().map(|(argument, _)| format!("{{{argument}}}"));
+            assert!(named.all(|argument| kind.text.contains(&argument)), "{} uses its arguments", kind.name);
+        }
+    }
 }
