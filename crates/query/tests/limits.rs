@@ -133,6 +133,14 @@ fn types_that_grow_without_bound_are_refused() {
 }
 
 #[test]
+fn structures_with_two_fields_of_one_name_are_refused() {
+    for sql in ["select named_struct('a', 1, 'a', 2)", "select make_array({b: {a: 1, a: 2}})"] {
+        let refusal = ask(64 << 20, sql.to_owned()).expect_err(sql);
+        assert!(refusal.contains("a structure has two fields named a"), "{sql}: {refusal}");
+    }
+}
+
+#[test]
 fn long_fixed_size_lists_are_refused() {
     for sql in [
         "select try_cast(make_array(1) as bigint[2000000000])",

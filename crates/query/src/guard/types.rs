@@ -1,6 +1,8 @@
 //! Limits the size of types: a type is shared while it is planned, but every array of it is not.
 
-use arrow_schema::DataType;
+use std::collections::HashSet;
+
+use arrow_schema::{DataType, Fields};
 use datafusion::{
     common::{DFSchema, Result, plan_err},
     logical_expr::{
@@ -14,33 +16,44 @@ const MAX_FIELDS: usize = 1_000;
 /// Max number of elements of a row of a fixed-size list, at all levels.
 const MAX_ELEMENTS: u64 = 1_000;
 
-/// Rejects columns with huge types: `struct(x, x)` has twice the fields of `x`, also in several steps.
+/// Rejects columns with huge types: `struct(x, x)` has twice the fields of `x`, also in several steps. Rejects structures
+/// with two fields of one name, of which most readers of JSON keep only one.
 pub(super) fn check_schema(schema: &DFSchema) -> Result<()> {
-    for field in schema.fields() {
+    schema.fields().iter().try_for_each(|field| {
         let mut left = MAX_FIELDS;
-        if !fits(field.data_type(), &mut left) {
-            return plan_err!("the type of a column has more than {MAX_FIELDS} fields");
-        }
-    }
-    Ok(())
+        check_type(field.data_type(), &mut left)
+    })
 }
 
-/// Whether a type has at most `left` fields; looks at no more fields than that.
-fn fits(data_type: &DataType, left: &mut usize) -> bool {
-    let Some(rest) = left.checked_sub(1) else { return false };
+/// Looks at no more than `left` fields.
+fn check_type(data_type: &DataType, left: &mut usize) -> Result<()> {
+    let Some(rest) = left.checked_sub(1) else {
+        return plan_err!("the type of a column has more than {MAX_FIELDS} fields");
+    };
     *left = rest;
     match data_type {
-        DataType::Struct(fields) => fields.iter().all(|field| fits(field.data_type(), left)),
-        DataType::Union(fields, _) => fields.iter().all(|(_, field)| fits(field.data_type(), left)),
+        DataType::Struct(fields) => {
+            fields.iter().try_for_each(|field| check_type(field.data_type(), left))?;
+            check_names(fields)
+        }
+        DataType::Union(fields, _) => fields.iter().try_for_each(|(_, field)| check_type(field.data_type(), left)),
         DataType::Map(inner, _)
         | DataType::List(inner)
         | DataType::LargeList(inner)
         | DataType::ListView(inner)
         | DataType::LargeListView(inner)
-        | DataType::FixedSizeList(inner, _) => fits(inner.data_type(), left),
-        DataType::Dictionary(_, values) => fits(values, left),
-        DataType::RunEndEncoded(_, values) => fits(values.data_type(), left),
-        _ => true,
+        | DataType::FixedSizeList(inner, _) => check_type(inner.data_type(), left),
+        DataType::Dictionary(_, values) => check_type(values, left),
+        DataType::RunEndEncoded(_, values) => check_type(values.data_type(), left),
+        _ => Ok(()),
+    }
+}
+
+fn check_names(fields: &Fields) -> Result<()> {
+    let mut names = HashSet::new();
+    match fields.iter().find(|field| !names.insert(field.name())) {
+        Some(field) => plan_err!("a structure has two fields named {}", field.name()),
+        None => Ok(()),
     }
 }
 
