@@ -119,6 +119,22 @@ fn the_columns_of_a_query_share_its_memory() {
 }
 
 #[test]
+fn a_value_that_is_repeated_for_each_row_is_measured() {
+    let literal = format!("'{}'", "x".repeat(100_000));
+    for value in ["repeat('x', 100000)", "repeat('x', 50000) || repeat('y', 50000)", &literal] {
+        for column in [value.to_owned(), format!("[{value}]")] {
+            let refusal = ask(64 << 20, format!("select {column} as s from generate_series(1, 8000)"));
+            let refusal = refusal.expect_err("eight hundred megabytes");
+            assert!(refusal.contains("exceeds its memory limit"), "{column:.50}: {refusal}");
+            let few = format!("with t as (select {column} as s from generate_series(1, 9)) select s, s as t from t");
+            assert_eq!(ask(64 << 20, few).map(|rows| rows.len()), Ok(10), "{column:.50}");
+        }
+        let compared = format!("select count(*) from generate_series(1, 8000) where cast(value as varchar) <> {value}");
+        assert_eq!(ask(64 << 20, compared).expect("nothing is copied")[1], "8000", "{value:.50}");
+    }
+}
+
+#[test]
 fn types_that_grow_without_bound_are_refused() {
     for sql in [
         &doubled("1", "struct(x, x)", "x"),

@@ -262,5 +262,16 @@ pub(crate) fn bounded(plan: LogicalPlan, memory_bytes: u64) -> Result<LogicalPla
         types::check_cast(&expr)?;
         values::guarded(expr, max_bytes)
     };
-    plan.transform_with_subqueries(|node| node.map_expressions(|expr| expr.transform_up(guard))).data()
+    plan.transform_with_subqueries(|node| {
+        let are_columns = matches!(node, LogicalPlan::Projection(_));
+        node.map_expressions(|expr| {
+            let guarded = expr.transform_up(guard)?;
+            if are_columns {
+                guarded.transform_data(|expr| values::measured_column(expr, max_bytes))
+            } else {
+                Ok(guarded)
+            }
+        })
+    })
+    .data()
 }

@@ -6,12 +6,20 @@ use arrow_array::{Array, cast::AsArray, types::Int64Type};
 use arrow_schema::{DataType, FieldRef};
 use datafusion::{
     arrow::compute::{cast, max},
-    common::{DataFusionError, Result, exec_err, resources_datafusion_err, tree_node::Transformed},
+    common::{
+        DataFusionError, Result, ScalarValue, exec_err, resources_datafusion_err,
+        tree_node::{Transformed, TreeNode},
+    },
     logical_expr::{
         BinaryExpr, ColumnarValue, Expr, Operator, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl,
-        Signature, expr::ScalarFunction, simplify::ExprSimplifyResult, simplify::SimplifyContext,
+        Signature, Volatility, expr::ScalarFunction, simplify::ExprSimplifyResult, simplify::SimplifyContext,
     },
 };
+
+/// The name of what measures values.
+const MEASURED: &str = "||";
+/// Max bytes of a literal that is not measured.
+const MAX_LITERAL_BYTES: usize = 1 << 10;
 
 /// Functions whose results may be larger than their arguments, also in several steps, and how much larger.
 static GROWING: &[(&str, Growth)] = &[
@@ -45,6 +53,10 @@ static GROWING: &[(&str, Growth)] = &[
     ("translate", Growth::Sum),
 ];
 
+fn growth(name: &str) -> Option<Growth> {
+    GROWING.iter().find(|(growing, _)| *growing == name).map(|(_, growth)| *growth)
+}
+
 /// The arguments that determine the size of a result, by index.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 enum Growth {
@@ -68,7 +80,7 @@ pub(crate) struct Bounded {
     max_bytes: usize,
 }
 
-/// The same for the results of `||`, which is not a function.
+/// The same for values that are not results of a function: those of `||`, and columns of one value.
 #[derive(Debug, Eq, Hash, PartialEq)]
 pub(crate) struct Measured {
     signature: Signature,
@@ -80,8 +92,39 @@ pub(super) fn is_new(expr: &Expr) -> bool {
     match expr {
         Expr::Case(_) | Expr::Cast(_) | Expr::ScalarFunction(_) | Expr::TryCast(_) => true,
         Expr::BinaryExpr(BinaryExpr { op, .. }) => *op == Operator::StringConcat,
+        Expr::Literal(value, _) => heap_bytes(value) > MAX_LITERAL_BYTES,
         _ => false,
     }
+}
+
+/// Measures a column of one large value: the engine computes such a value once and copies it for each row.
+pub(super) fn measured_column(expr: Expr, max_bytes: usize) -> Result<Transformed<Expr>> {
+    let is_variable = |expr: &Expr| {
+        Ok(matches!(
+            expr,
+            Expr::Exists(_) | Expr::InSubquery(_) | Expr::OuterReferenceColumn(..) | Expr::ScalarSubquery(_)
+        ))
+    };
+    let may_be_large = |expr: &Expr| match expr {
+        Expr::Literal(..) => Ok(is_new(expr)),
+        Expr::ScalarFunction(function) => {
+            Ok(function.func.name() == MEASURED || growth(function.func.name()).is_some())
+        }
+        _ => Ok(false),
+    };
+    if expr.any_column_refs() || expr.exists(is_variable)? || !expr.exists(may_be_large)? {
+        return Ok(Transformed::no(expr));
+    }
+    // The optimizer replaces each use of a column by its value unless the value is volatile.
+    let func = Arc::new(ScalarUDF::from(Measured { signature: Signature::any(1, Volatility::Volatile), max_bytes }));
+    let measured = |expr| Expr::ScalarFunction(ScalarFunction { func, args: vec![expr] });
+    Ok(Transformed::yes(match expr {
+        Expr::Alias(mut alias) => {
+            alias.expr = Box::new(measured(*alias.expr));
+            Expr::Alias(alias)
+        }
+        expr => measured(expr),
+    }))
 }
 
 /// Replaces a growing function by a bounded one.
@@ -106,7 +149,7 @@ pub(super) fn guarded(expr: Expr, max_bytes: usize) -> Result<Transformed<Expr>>
 
 impl Measured {
     pub(crate) fn new(max_bytes: usize) -> Self {
-        Self { signature: Signature::any(1, datafusion::logical_expr::Volatility::Immutable), max_bytes }
+        Self { signature: Signature::any(1, Volatility::Immutable), max_bytes }
     }
 
     #[cfg(feature = "codec")]
@@ -118,7 +161,7 @@ impl Measured {
 impl Bounded {
     /// `None` for a function whose results do not grow.
     pub(crate) fn new(inner: Arc<ScalarUDF>, max_bytes: usize) -> Option<Self> {
-        let growth = GROWING.iter().find(|(name, _)| *name == inner.name()).map(|(_, growth)| *growth)?;
+        let growth = growth(inner.name())?;
         Some(Self { inner, growth, max_bytes })
     }
 
@@ -157,6 +200,11 @@ fn size(arg: &ColumnarValue, rows: usize) -> u128 {
         }
         ColumnarValue::Scalar(value) => value.size() as u128 * rows as u128,
     }
+}
+
+/// Bytes of a text or list; 0 for a number.
+fn heap_bytes(value: &ScalarValue) -> usize {
+    value.size().saturating_sub(size_of_val(value))
 }
 
 /// The largest value of an integer argument; `None` for NULL.
@@ -237,7 +285,7 @@ impl ScalarUDFImpl for Bounded {
 
 impl ScalarUDFImpl for Measured {
     fn name(&self) -> &str {
-        "||"
+        MEASURED
     }
 
     fn schema_name(&self, args: &[Expr]) -> Result<String> {
@@ -253,8 +301,12 @@ impl ScalarUDFImpl for Measured {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let bytes = |value: &ColumnarValue| match value {
+            ColumnarValue::Array(_) => size(value, 1),
+            ColumnarValue::Scalar(value) => heap_bytes(value) as u128 * args.number_rows as u128,
+        };
         match args.args.into_iter().next() {
-            Some(value) if size(&value, 1) > self.max_bytes as u128 => Err(too_large(self.name(), self.max_bytes)),
+            Some(value) if bytes(&value) > self.max_bytes as u128 => Err(too_large(self.name(), self.max_bytes)),
             Some(value) => Ok(value),
             None => exec_err!("|| has no value"),
         }
