@@ -83,7 +83,7 @@ impl Wanted {
         let is_known = severity(name).is_some();
         if and_worse && !is_known {
             let known = SEVERITY.join(", ");
-            return Err(Error::usage(format!("`{name}+` has no meaning: only {known} are ordered by severity")));
+            return Err(Error::usage(format!("invalid level `{name}+`: only {known} are ordered by severity")));
         }
         Ok(Self { name: name.to_owned(), and_worse, is_known })
     }
