@@ -5,6 +5,7 @@ mod damage;
 mod fleet;
 mod losses;
 mod sentences;
+mod slots;
 #[path = "../support/mod.rs"]
 mod support;
 mod urls;

@@ -90,7 +90,7 @@ fn a_log_at_a_url_finds_its_journal() {
 }
 
 /// A capture of some megabytes.
-fn large_capture() -> Vec<u8> {
+pub(crate) fn large_capture() -> Vec<u8> {
     let (mut scene, mut dice, mut now) = (Scene::new(&["Main"]), Dice::new(1), 0);
     for number in 0..250_000 {
         now = scene.span(0, ["Render", "Update", "Load"][number % 3], now, dice.whole(1000, 9000)) + 100;

@@ -5,6 +5,7 @@
 
 pub mod corpus;
 pub mod http;
+pub mod processes;
 pub mod s3;
 
 use std::{

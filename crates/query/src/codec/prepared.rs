@@ -19,6 +19,13 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
+    /// On one thread, because a slot of an executor stands for one core.
+    fn options(&self) -> Options {
+        let mut options = Options { merge_evals: self.recipe.is_merged, told: self.told.clone(), ..Options::default() };
+        options.read.limits.threads = 1;
+        options
+    }
+
     fn open(&self, options: &Options) -> Result<Trace> {
         let Recipe { url, path, format, .. } = &self.recipe;
         let mut trace = location::trace(Path::new(url), Some(format), options)?;
@@ -32,7 +39,7 @@ impl Prepared {
 
 impl TableSource for Prepared {
     fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
-        let options = Options { merge_evals: self.recipe.is_merged, told: self.told.clone(), ..Options::default() };
+        let options = self.options();
         let trace = self.open(&options)?;
         placement(&self.recipe).pour(filter, sink, |filter, sink| {
             ingest(&trace, &Options { filter: filter.clone(), ..options.clone() }, sink)
