@@ -16,7 +16,8 @@ use traceloom_query::fleet::{FleetTable, Manifest, Writing};
 use crate::{
     Tags, Template,
     batches::TraceTables,
-    commit, compact,
+    commit,
+    compact::{self, FILES_PER_MERGE},
     files::{self, Found},
     read::{Claim, Reader, StoreContents, Taken},
     template::check_column,
@@ -110,6 +111,7 @@ pub fn ingest(sources: &[PathBuf], store: &Path, options: &Options, progress: &m
         pending_bytes: 0,
         committed: Instant::now(),
         interval: INTERVAL,
+        unmerged: 0,
         report: Report { unmatched, ..Report::default() },
     };
     let reader = Reader {
@@ -127,7 +129,7 @@ pub fn ingest(sources: &[PathBuf], store: &Path, options: &Options, progress: &m
         Ok(())
     })?;
     work.commit()?;
-    work.report.compacted = compact::compact_if_needed(&writing, store, &mut work.manifest)?;
+    work.merge()?;
     Ok(work.report)
 }
 
@@ -187,6 +189,8 @@ struct Work<'w> {
     pending_bytes: usize,
     committed: Instant,
     interval: Duration,
+    /// Commits since files were merged.
+    unmerged: usize,
     report: Report,
 }
 
@@ -246,14 +250,22 @@ impl Work<'_> {
             (self.report.rows, self.report.bytes) = (self.report.rows + file.rows, self.report.bytes + file.bytes);
             next.files.insert(file);
         }
-        next.next_run = next
-            .next_run
-            .checked_add(1)
-            .ok_or_else(|| Error::unrecognized("the store has run out of file numbers").in_file(self.store))?;
+        next.start_next_run().map_err(|error| error.in_file(self.store))?;
         self.writing.commit(&next)?;
-        (self.manifest, self.pending_bytes, self.committed) = (next, 0, Instant::now());
+        self.manifest = next;
+        self.unmerged += 1;
+        if self.unmerged == FILES_PER_MERGE {
+            self.merge()?;
+        }
+        (self.pending_bytes, self.committed) = (0, Instant::now());
         // With many partitions, a commit writes many files; most of the time should go to reading.
         self.interval = INTERVAL.max(started.elapsed() * 4);
+        Ok(())
+    }
+
+    fn merge(&mut self) -> Result<()> {
+        self.report.compacted += compact::compact_if_needed(self.writing, self.store, &mut self.manifest)?;
+        self.unmerged = 0;
         Ok(())
     }
 }

@@ -86,6 +86,13 @@ impl Manifest {
 
     fn parse(path: &Path) -> Result<Self> {
         let source = location::source(path, &Limits::default())?;
+    /// Counts a run, so that the files of the next one get other names.
+    pub fn start_next_run(&mut self) -> Result<()> {
+        let next = self.next_run.checked_add(1);
+        self.next_run = next.ok_or_else(|| Error::unrecognized("the store has run out of file numbers"))?;
+        Ok(())
+    }
+
         let length = source.len()?;
         if length > MAX_BYTES {
             return Err(Error::limit("manifest", length, MAX_BYTES));

@@ -111,9 +111,17 @@ fn next_filled(batches: &mut BoxedBatches) -> Result<Option<RecordBatch>> {
 }
 
 /// The rows of sorted files of one table as one sorted stream.
-pub fn merge_files(schema: &SchemaRef, files: &[PathBuf]) -> Result<BoxedBatches> {
-    let streams = files.iter().map(|path| read_file(schema, path.clone())).collect::<Result<Vec<_>>>()?;
-    Ok(Box::new(Merge::new(SchemaRef::clone(schema), streams)?))
+///
+/// The files are opened when the first batch is read, so that streams that wait for their turn hold no files.
+pub fn merge_files(schema: SchemaRef, files: Vec<PathBuf>) -> BoxedBatches {
+    let open = move || -> Result<Merge> {
+        let streams = files.into_iter().map(|path| read_file(&schema, path)).collect::<Result<Vec<_>>>()?;
+        Merge::new(schema, streams)
+    };
+    Box::new(std::iter::once_with(open).flat_map(|merge| match merge {
+        Ok(merge) => Box::new(merge) as BoxedBatches,
+        Err(error) => Box::new(std::iter::once(Err(error))),
+    }))
 }
 
 fn read_file(schema: &SchemaRef, path: PathBuf) -> Result<BoxedBatches> {
