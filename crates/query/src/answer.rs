@@ -17,7 +17,7 @@ use datafusion::{
 use futures::StreamExt;
 use tokio::sync::watch;
 
-use crate::{Failure, Session, guard};
+use crate::{Failure, Session, errors::is_about_missing_file, guard};
 
 /// A result: its columns are available at once, its rows as they arrive. Rows that are not requested are not computed.
 pub struct Answer<'s> {
@@ -88,17 +88,26 @@ impl<'s> Answer<'s> {
         Ok(None)
     }
 
+    /// Runs the query in another way, if that helps and no row was returned.
+    fn start_over(&mut self, error: DataFusionError) -> Result<()> {
+        let Some(plan) = self.again.take() else { return Err(error) };
+        let context = match error.find_root() {
+            DataFusionError::ResourcesExhausted(_) => self.with_sorted_joins(),
+            // A commit may have replaced files of the store after the query was planned.
+            _ if is_about_missing_file(&error) && self.session.refresh()? => self.session.context.clone(),
+            _ => return Err(error),
+        };
+        self.stream = Some(guard::with_deep_stack(|| start(self.session, &context, &plan)).flatten()?);
+        Ok(())
+    }
+
     /// A hash join is fastest but holds one side in memory; if that is too much, a sort-merge join uses temporary
     /// files.
-    fn start_over(&mut self, error: DataFusionError) -> Result<()> {
-        let is_memory = matches!(error.find_root(), DataFusionError::ResourcesExhausted(_));
-        let Some(plan) = self.again.take().filter(|_| is_memory) else { return Err(error) };
+    fn with_sorted_joins(&self) -> SessionContext {
         let mut config = self.session.context.copied_config();
         config.options_mut().optimizer.prefer_hash_join = false;
         let state = datafusion::execution::SessionStateBuilder::new_from_existing(self.session.context.state());
-        let context = SessionContext::new_with_state(state.with_config(config).build());
-        self.stream = Some(guard::with_deep_stack(|| start(self.session, &context, &plan)).flatten()?);
-        Ok(())
+        SessionContext::new_with_state(state.with_config(config).build())
     }
 }
 

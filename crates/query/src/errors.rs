@@ -11,7 +11,7 @@ use datafusion::{
 };
 use traceloom_core::{Error, nearest};
 
-use crate::objects::{UNREADABLE, Unreadable};
+use crate::objects::{MISSING, UNREADABLE, Unreadable};
 
 /// Why a query failed.
 #[derive(Debug)]
@@ -144,6 +144,13 @@ pub(crate) fn parquet_error(error: &DataFusionError) -> Option<String> {
     let plain = text.rsplit_once("Parquet error: ").map(|(_, reason)| reason.to_owned());
     let reason = plain.or_else(|| quoted(&text)).or_else(|| quoted(&debug))?;
     Some(reason.lines().next().unwrap_or_default().to_owned())
+}
+
+/// Whether a file that the engine expects does not exist.
+pub(crate) fn is_about_missing_file(error: &DataFusionError) -> bool {
+    // Errors of other processes are one text or the other.
+    let texts = [error.to_string(), format!("{error:?}")];
+    texts.iter().any(|text| text.contains(UNREADABLE) && text.contains(MISSING))
 }
 
 /// The error of a trace that another process reads. It has this kind because engines retry other errors several times.

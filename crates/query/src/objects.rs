@@ -44,6 +44,9 @@ impl ObjectStoreRegistry for Registry {
 /// Prefix of a message about an input; engines pass errors of other processes as text.
 pub(crate) const UNREADABLE: &str = "unreadable input: ";
 
+/// End of the message about an object that does not exist.
+pub(crate) const MISSING: &str = "the object does not exist";
+
 /// Why an object cannot be read. Both texts have the prefix, because engines use one or the other.
 pub(crate) struct Unreadable {
     kind: io::ErrorKind,
@@ -76,7 +79,7 @@ pub(crate) fn explained(error: &StoreError) -> io::Error {
     // The kind of an error while listing is lost.
     let is_denied = |text: &str| ["401 Unauthorized", "403 Forbidden"].iter().any(|status| text.contains(status));
     let (kind, text) = match error {
-        StoreError::NotFound { .. } => (io::ErrorKind::NotFound, "the object does not exist".to_owned()),
+        StoreError::NotFound { .. } => (io::ErrorKind::NotFound, MISSING.to_owned()),
         error
             if matches!(error, StoreError::PermissionDenied { .. } | StoreError::Unauthenticated { .. })
                 || is_denied(&root(error)) =>

@@ -30,7 +30,7 @@ use crate::{
     Answer, Failure,
     align::{Alignment, alignments},
     errors::{KnownNames, explain, parquet_error},
-    fleet::{self, Fleet},
+    fleet::{self, Fleet, Snapshot},
     functions,
     grouping::{GroupByIndex, GroupByNumber},
     guard,
@@ -152,6 +152,8 @@ pub struct Session {
     skipped: Vec<Skipped>,
     /// Stores among the inputs.
     stores: Vec<PathBuf>,
+    /// The fleet store, if it is the input.
+    fleet: Option<Arc<Snapshot>>,
 }
 
 impl fmt::Debug for Session {
@@ -224,11 +226,14 @@ impl Session {
         Ok(session)
     }
 
-    /// Creates a session for a fleet store, with its views; every trace keeps the times of its file.
+    /// Creates a session for a fleet store, with its views; every trace keeps the times of its file. Each query sees the
+    /// store as it is when the query is planned.
     pub fn of_fleet(fleet: &Fleet, options: &Options) -> Result<Self> {
         let mut session = Self::empty(options)?;
         session.stores.push(fleet.path().to_owned());
-        session.register_fleet(fleet).map_err(internal)?;
+        let snapshot = Arc::new(Snapshot::new(fleet.clone()));
+        session.register_fleet(fleet.path(), &snapshot).map_err(internal)?;
+        session.fleet = Some(snapshot);
         Ok(session)
     }
 
@@ -244,14 +249,14 @@ impl Session {
             alignments: Vec::new(),
             skipped: Vec::new(),
             stores: Vec::new(),
+            fleet: None,
         })
     }
 
-    fn register_fleet(&self, fleet: &Fleet) -> datafusion::common::Result<()> {
-        let no_text =
-            || DataFusionError::Plan(format!("the engine does not accept the name {}", fleet.path().display()));
-        let url = location::url(fleet.path()).ok_or_else(no_text)?;
-        fleet::register(&self.context, &url, fleet.manifest())?;
+    fn register_fleet(&self, path: &Path, snapshot: &Arc<Snapshot>) -> datafusion::common::Result<()> {
+        let no_text = || DataFusionError::Plan(format!("the engine does not accept the name {}", path.display()));
+        let url = location::url(path).ok_or_else(no_text)?;
+        fleet::register(&self.context, &url, snapshot)?;
         let spans = self.wait(self.context.table_provider(Table::Spans.name()))?;
         functions::register(&self.context, &spans, &self.origins);
         self.wait(views::register(&self.context, fleet::VIEWS))
@@ -340,8 +345,18 @@ impl Session {
         names
     }
 
+    /// Updates the list of files, if the session has a fleet store; otherwise returns `false`.
+    pub(crate) fn refresh(&self) -> Result<bool, DataFusionError> {
+        let Some(fleet) = &self.fleet else { return Ok(false) };
+        if fleet.refresh().map_err(|error| DataFusionError::External(Box::new(error)))? {
+            self.origins.expire();
+        }
+        Ok(true)
+    }
+
     fn plan(&self, sql: &str) -> Result<LogicalPlan, DataFusionError> {
         guard::check_text(sql)?;
+        self.refresh()?;
         let sql = if is_show_tables(sql) { SHOW_TABLES } else { sql };
         let state = self.context.state();
         let statement = state.sql_to_statement(sql, &state.config_options().sql_parser.dialect)?;

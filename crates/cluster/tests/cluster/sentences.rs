@@ -86,21 +86,23 @@ const OF_FLEET: &str = "select name, count(*), sum(dur_ns) from spans group by n
 #[test]
 fn wrong_credentials_for_a_store_are_one_sentence() {
     let folder = tempfile::tempdir().expect("a folder");
-    small_fleet(&folder.path().join(BUCKET));
+    let local = small_fleet(&folder.path().join(BUCKET));
     let store = ObjectStore::start(folder.path());
     let url = format!("s3://{BUCKET}/fleet/");
     let wrong = "a wrong secret";
-    // The scheduler lists the files of a store while it plans, and the executors read them.
-    for (scheduler, executor) in [(wrong, SECRET), (SECRET, wrong)] {
-        let cluster = Cluster::start_as(1, store.environment(scheduler), store.environment(executor));
+    let ask = |client, executor| {
+        // The client reads the list of files, and the executors read the files; the scheduler needs no access.
+        let cluster = Cluster::start_as(1, store.environment(wrong), store.environment(executor));
         let mut query = cluster.query(&[PathBuf::from(&url)], OF_FLEET);
-        query.envs(store.environment(SECRET));
-        let error = finish(query.spawn().expect("the program starts")).expect_err("a secret is wrong");
-        assert!(
-            is_sentence_about(&error, &format!("{url}spans")) && error.contains("check the credentials"),
-            "{error}"
-        );
+        query.envs(store.environment(client));
+        finish(query.spawn().expect("the program starts"))
+    };
+    for (client, executor, place) in [(wrong, SECRET, ""), (SECRET, wrong, "spans")] {
+        let error = ask(client, executor).expect_err("a secret is wrong");
+        let is_named = is_sentence_about(&error, &format!("{url}{place}"));
+        assert!(is_named && error.contains("check the credentials"), "{error}");
     }
+    assert_eq!(ask(SECRET, SECRET), embedded(&[local], OF_FLEET));
 }
 
 #[test]

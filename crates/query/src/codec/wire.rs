@@ -1,6 +1,6 @@
 //! Tables and operators as data.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::SystemTime};
 
 use datafusion::{
     catalog::TableProvider,
@@ -16,6 +16,7 @@ use traceloom_model::{Filter, Table};
 use super::{prepared::Prepared, tasks::TasksExec};
 use crate::{
     bounds::Bounds,
+    fleet::{Fleet, FleetProvider, FleetTable, Manifest, Snapshot},
     functions::{AnyLookup, LookupExec, LookupTable},
     recipe::Recipe,
     scan::{Part, Request, Spread, TraceTable},
@@ -25,6 +26,7 @@ use crate::{
 /// One of our tables.
 #[derive(Deserialize, Serialize)]
 pub(super) enum AnyTable {
+    Fleet(FleetFiles),
     Traces(Traces),
     Lookup { spans: Traces, lookup: AnyLookup },
 }
@@ -35,6 +37,9 @@ impl AnyTable {
         if let Some(table) = table.downcast_ref::<TraceTable>() {
             return Traces::of(table).map(|traces| Some(Self::Traces(traces)));
         }
+        if let Some(table) = table.downcast_ref::<FleetProvider>() {
+            return Ok(Some(Self::Fleet(FleetFiles::of(table))));
+        }
         let Some(LookupTable { spans, lookup, .. }) = table.downcast_ref() else { return Ok(None) };
         let Some(spans) = spans.downcast_ref() else { return internal_err!("a lookup must be over spans") };
         Ok(Some(Self::Lookup { spans: Traces::of(spans)?, lookup: lookup.clone() }))
@@ -42,12 +47,38 @@ impl AnyTable {
 
     pub(super) fn provider(self) -> Result<Arc<dyn TableProvider>> {
         Ok(match self {
+            Self::Fleet(files) => Arc::new(files.table()?),
             Self::Traces(traces) => Arc::new(traces.table()?),
             Self::Lookup { spans, lookup } => {
                 let spans: Arc<dyn TableProvider> = Arc::new(spans.table()?);
                 Arc::new(LookupTable::new(&spans, lookup))
             }
         })
+/// [`FleetProvider`], with the files of its table.
+#[derive(Deserialize, Serialize)]
+pub(super) struct FleetFiles {
+    url: String,
+    table: String,
+    manifest: Manifest,
+    changed: SystemTime,
+}
+
+impl FleetFiles {
+    fn of(provider: &FleetProvider) -> Self {
+        let FleetProvider { url, table, snapshot, .. } = provider;
+        let fleet = snapshot.fleet();
+        let manifest = fleet.manifest().only(*table);
+        Self { url: url.clone(), table: table.name().to_owned(), manifest, changed: fleet.changed() }
+    }
+
+    fn table(self) -> Result<FleetProvider> {
+        let Self { url, table, manifest, changed } = self;
+        let table = FleetTable::by_name(&table).ok_or_else(|| internal_datafusion_err!("no table {table:?}"))?;
+        let fleet = Fleet::sent(&url, manifest, changed);
+        Ok(FleetProvider::new(url, table, Arc::new(Snapshot::new(fleet))))
+    }
+}
+
     }
 }
 

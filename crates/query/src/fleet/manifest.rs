@@ -70,6 +70,12 @@ impl Manifest {
         self.files.iter().filter(move |file| file.table() == Some(table))
     }
 
+    /// The same store with the files of one table only.
+    #[cfg(feature = "codec")]
+    pub(crate) fn only(&self, table: FleetTable) -> Self {
+        Self { partitions: self.partitions.clone(), files: self.files(table).cloned().collect(), ..*self }
+    }
+
     /// Number of rows of a table.
     pub fn rows(&self, table: FleetTable) -> u64 {
         self.files(table).map(|file| file.rows).fold(0, u64::saturating_add)
@@ -80,12 +86,6 @@ impl Manifest {
         format!("{}/{partition}/{:04}.parquet", table.name(), self.next_run)
     }
 
-    pub(super) fn read(path: &Path) -> Result<Self> {
-        Self::parse(path).map_err(|error| error.in_file(path))
-    }
-
-    fn parse(path: &Path) -> Result<Self> {
-        let source = location::source(path, &Limits::default())?;
     /// Counts a run, so that the files of the next one get other names.
     pub fn start_next_run(&mut self) -> Result<()> {
         let next = self.next_run.checked_add(1);
@@ -93,6 +93,12 @@ impl Manifest {
         Ok(())
     }
 
+    pub(super) fn read(path: &Path) -> Result<Self> {
+        Self::parse(path).map_err(|error| error.in_file(path))
+    }
+
+    fn parse(path: &Path) -> Result<Self> {
+        let source = location::source(path, &Limits::default())?;
         let length = source.len()?;
         if length > MAX_BYTES {
             return Err(Error::limit("manifest", length, MAX_BYTES));

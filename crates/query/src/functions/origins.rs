@@ -3,7 +3,10 @@
 use std::{
     collections::HashMap,
     hash::{Hash, Hasher},
-    sync::{Arc, OnceLock},
+    sync::{
+        Arc, PoisonError, RwLock, RwLockReadGuard,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use arrow_array::{
@@ -25,14 +28,20 @@ use crate::Session;
 
 const NAME: &str = "unix_time";
 
-/// The Unix time of the origin of each trace, if known; read once, when first needed.
+/// The Unix time of the origin of each trace, if known; read when first needed.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Origins(Arc<OnceLock<HashMap<u64, i64>>>);
+pub(crate) struct Origins(Arc<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    is_read: AtomicBool,
+    by_trace: RwLock<HashMap<u64, i64>>,
+}
 
 impl Origins {
     /// Reads the origins.
     pub(crate) fn fill(&self, session: &Session) -> Result<()> {
-        if self.0.get().is_some() {
+        if self.0.is_read.load(Ordering::Acquire) {
             return Ok(());
         }
         let state = session.context.state();
@@ -48,25 +57,34 @@ impl Origins {
                 (batch.column(0).as_primitive::<UInt64Type>(), batch.column(1).as_primitive::<Int64Type>());
             origins.extend(ids.values().iter().copied().zip(times.values().iter().copied()));
         }
-        // Another thread may have been faster, with the same result.
-        let _ = self.0.set(origins);
+        *self.0.by_trace.write().unwrap_or_else(PoisonError::into_inner) = origins;
+        self.0.is_read.store(true, Ordering::Release);
         Ok(())
+    }
+
+    /// Reads them again when they are needed next; running queries keep those that they know.
+    pub(crate) fn expire(&self) {
+        self.0.is_read.store(false, Ordering::Release);
     }
 
     /// Origins read by another process.
     #[cfg(feature = "codec")]
     pub(crate) fn of(origins: HashMap<u64, i64>) -> Self {
-        Self(Arc::new(OnceLock::from(origins)))
+        Self(Arc::new(Known { is_read: AtomicBool::new(true), by_trace: RwLock::new(origins) }))
     }
 
     /// The origins, if they were read.
     #[cfg(feature = "codec")]
     pub(crate) fn known(&self) -> HashMap<u64, i64> {
-        self.0.get().cloned().unwrap_or_default()
+        self.by_trace().clone()
     }
 
     fn get(&self, trace_id: u64) -> Option<i64> {
-        self.0.get()?.get(&trace_id).copied()
+        self.by_trace().get(&trace_id).copied()
+    }
+
+    fn by_trace(&self) -> RwLockReadGuard<'_, HashMap<u64, i64>> {
+        self.0.by_trace.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
