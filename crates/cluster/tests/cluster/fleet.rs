@@ -9,7 +9,7 @@ use crate::{
     support::{
         self, Cluster, answer,
         corpus::{BUCKET, Corpus},
-        file_url, queries,
+        embedded, examples, file_url, queries,
         s3::{ObjectStore, SECRET},
         unlimited,
     },
@@ -99,4 +99,20 @@ fn a_fleet_gives_the_same_rows_and_the_same_verdicts() {
     assert_eq!(info(&url), info(path));
     let (code, _, error) = ask(&["query", "select nothing from traces"], path, true);
     assert!(code == Some(2) && error.contains("no column 'nothing'"), "{code:?} {error}");
+}
+
+#[test]
+fn functions_over_spans_give_the_same_rows() {
+    let made = tempfile::tempdir().expect("a folder");
+    let mut of_page = examples(made.path());
+    of_page.retain(|(_, sql)| ["ancestors(", "descendants(", "per_frame("].iter().any(|name| sql.contains(name)));
+    assert_eq!(of_page.len(), 3);
+    let store = support::fleet(&made.path().join("fleet"), &made.path().join("game.prof"));
+    let cluster = Cluster::start(2);
+    for (files, sql) in of_page {
+        let expected = embedded(&files, &sql);
+        assert!(expected.as_ref().is_ok_and(|rows| !rows.is_empty()), "{sql} {expected:?}");
+        assert_eq!(embedded(std::slice::from_ref(&store), &sql), expected, "{sql}");
+        assert_eq!(cluster.ask(&[file_url(&store)], &sql), expected, "{sql}");
+    }
 }

@@ -17,6 +17,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use traceloom_fleet::ingest;
 use traceloom_query::{Format, Options, Session, Writer};
 use traceloom_testkit::{
     fixture,
@@ -64,6 +65,15 @@ pub fn examples(made: &Path) -> Vec<(Vec<PathBuf>, String)> {
     }
     assert!(found.len() > 10, "{}", found.len());
     found
+}
+
+/// A fleet store of one trace.
+pub fn fleet(store: &Path, trace: &Path) -> PathBuf {
+    let tags = [("host", "web1"), ("build", "4.1")].map(|(column, value)| (column.to_owned(), value.to_owned()));
+    let options = traceloom_fleet::Options { tags: tags.into(), ..Default::default() };
+    let report = ingest(&[trace.to_owned()], store, &options, &mut |_| {}).expect("it can be written");
+    assert_eq!(report.added, 1, "{report:?}");
+    store.to_owned()
 }
 
 /// A query without its limit, which is ambiguous if several rows are equal.

@@ -28,7 +28,7 @@ use crate::{
 pub(super) enum AnyTable {
     Fleet(FleetFiles),
     Traces(Traces),
-    Lookup { spans: Traces, lookup: AnyLookup },
+    Lookup { spans: Box<AnyTable>, lookup: AnyLookup },
 }
 
 impl AnyTable {
@@ -41,19 +41,19 @@ impl AnyTable {
             return Ok(Some(Self::Fleet(FleetFiles::of(table))));
         }
         let Some(LookupTable { spans, lookup, .. }) = table.downcast_ref() else { return Ok(None) };
-        let Some(spans) = spans.downcast_ref() else { return internal_err!("a lookup must be over spans") };
-        Ok(Some(Self::Lookup { spans: Traces::of(spans)?, lookup: lookup.clone() }))
+        let Some(spans) = Self::of(spans.as_ref())? else { return internal_err!("a lookup must be over spans") };
+        Ok(Some(Self::Lookup { spans: Box::new(spans), lookup: lookup.clone() }))
     }
 
     pub(super) fn provider(self) -> Result<Arc<dyn TableProvider>> {
         Ok(match self {
             Self::Fleet(files) => Arc::new(files.table()?),
             Self::Traces(traces) => Arc::new(traces.table()?),
-            Self::Lookup { spans, lookup } => {
-                let spans: Arc<dyn TableProvider> = Arc::new(spans.table()?);
-                Arc::new(LookupTable::new(&spans, lookup))
-            }
+            Self::Lookup { spans, lookup } => Arc::new(LookupTable::new(&spans.provider()?, lookup)),
         })
+    }
+}
+
 /// [`FleetProvider`], with the files of its table.
 #[derive(Deserialize, Serialize)]
 pub(super) struct FleetFiles {
@@ -76,9 +76,6 @@ impl FleetFiles {
         let table = FleetTable::by_name(&table).ok_or_else(|| internal_datafusion_err!("no table {table:?}"))?;
         let fleet = Fleet::sent(&url, manifest, changed);
         Ok(FleetProvider::new(url, table, Arc::new(Snapshot::new(fleet))))
-    }
-}
-
     }
 }
 
@@ -184,7 +181,7 @@ impl AnyExec {
     pub(super) fn plan(self, inputs: &[Arc<dyn ExecutionPlan>]) -> Result<Arc<dyn ExecutionPlan>> {
         match (self, inputs) {
             (Self::Lookup { lookup, columns }, [keys, rows]) => {
-                let schema = LookupTable::schema_of(&Table::Spans.schema(), &lookup);
+                let schema = LookupTable::schema_of(&rows.schema(), &lookup);
                 let columns = columns.iter().map(|name| schema.index_of(name)).collect::<Result<Vec<_>, _>>()?;
                 let schema = Arc::new(schema.project(&columns)?);
                 Ok(Arc::new(LookupExec::new(Arc::clone(keys), Arc::clone(rows), lookup, schema)))
