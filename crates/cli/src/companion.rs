@@ -22,15 +22,18 @@ pub(crate) struct Companion {
 impl Companion {
     /// The path of the file: from the variable, next to the program, where packages install it, or where it is built.
     pub(crate) fn path(&self) -> Result<PathBuf> {
-        let Self { file, variable, places, built_by } = self;
+        let Self { file, variable, built_by, .. } = self;
         if let Some(path) = env::var_os(variable).map(PathBuf::from) {
             return path.canonicalize().map_err(|error| Error::from(error).in_file(&path));
         }
-        let program = env::current_exe()?.canonicalize()?;
-        let folder = program.parent().unwrap_or(Path::new("/"));
-        let mut paths = places.iter().map(|place| folder.join(place).join(file));
-        paths.find(|path| path.is_file()).ok_or_else(|| {
+        self.find(&env::current_exe()?.canonicalize()?).ok_or_else(|| {
             Error::unsupported(format!("cannot find {file}; build it with `{built_by}`, or set {variable} to its path"))
         })
+    }
+
+    /// The file in the first of the places that has it.
+    pub(crate) fn find(&self, program: &Path) -> Option<PathBuf> {
+        let folder = program.parent().unwrap_or(Path::new("/"));
+        self.places.iter().map(|place| folder.join(place).join(self.file)).find(|path| path.is_file())
     }
 }

@@ -23,8 +23,9 @@ use crate::{
 static CLIENT: Companion = Companion {
     file: "traceloom-cluster",
     variable: "TRACELOOM_CLUSTER_PROGRAM",
-    places: &["", "../../cluster/debug", "../../cluster/release"],
-    built_by: "cargo build --release -p traceloom-cluster",
+    // The folders of the profiles, and the build of the tests.
+    places: &["", "../release", "../dist", "../cluster/debug"],
+    built_by: "cargo install --path crates/cluster",
 };
 
 /// A cluster and the traces to query.
@@ -141,4 +142,34 @@ fn pass_on(lines: impl BufRead) -> Messages {
         }
     }
     messages
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::Path};
+
+    use super::*;
+
+    #[test]
+    fn the_client_is_found_in_every_build() {
+        for (profile, places) in [
+            ("release", &["release", "dist", "cluster/debug"][..]),
+            ("dist", &["dist", "release", "cluster/debug"]),
+            ("debug", &["debug", "release", "dist", "cluster/debug"]),
+            ("cluster/debug", &["cluster/debug"]),
+        ] {
+            let target = tempfile::tempdir().expect("a folder");
+            let root = target.path().canonicalize().expect("it is there");
+            let program = root.join(profile).join("traceloom");
+            fs::create_dir_all(root.join(profile)).expect("the folder is ours");
+            let found = || CLIENT.find(&program).map(|path| path.canonicalize().expect("it is there"));
+            assert_eq!(found(), None, "{profile}");
+            for place in places.iter().rev() {
+                let client = root.join(place).join(CLIENT.file);
+                fs::create_dir_all(client.parent().unwrap_or(Path::new(""))).expect("the folder is ours");
+                fs::write(&client, "").expect("the folder is ours");
+                assert_eq!(found(), Some(client), "{profile} {place}");
+            }
+        }
+    }
 }
