@@ -1,73 +1,39 @@
 //! An ingest that is killed again and again leaves the same store as one that is not.
 //!
-//! The process that is killed is this test program. It commits after every trace, and is killed when its files show
-//! that it is writing, committing or merging.
+//! The process that is killed is this test program.
+
+mod support;
 
 use std::{
-    env, fs,
-    path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    fs,
+    path::Path,
+    process::Child,
     thread,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
-use traceloom_core::Result;
-use traceloom_fleet::{Options, Report, Template, compact, ingest};
-use traceloom_query::{
-    Cells, Session,
-    fleet::{Fleet, FleetTable},
-};
-use traceloom_testkit::planted::{Dice, Scene};
+use traceloom_fleet::compact;
+use traceloom_testkit::planted::Dice;
 
-const TRACES: u64 = 90;
+use crate::support::{Traces, add, add_all, contents, copy, task};
+
+const TRACES: Traces = Traces { count: 90, hosts: 3, spans: 20 };
 const KILLS_WHILE_INGESTING: u64 = 15;
 const KILLS_WHILE_MERGING: u64 = 5;
 
-/// The task of a child process, and its store.
-const TASK: &str = "TRACELOOM_TEST_TASK";
-const STORE: &str = "TRACELOOM_TEST_STORE";
-
-/// Traces of three hosts, one of them damaged, and a file that is not a trace.
-fn plant(folder: &Path) -> Result<()> {
-    for number in 0..TRACES {
-        let (mut scene, mut dice, mut now) = (Scene::new(&["Main"]), Dice::new(number), 0);
-        for _ in 0..20 {
-            now = scene.span(0, "Render", now, dice.whole(1000, 9000)) + 100;
-            now = scene.span(0, "Update", now, dice.whole(1000, 9000)) + 100;
-        }
-        let source = scene.written("easyprofiler")?.opened.source;
-        let mut bytes = source.prefix(source.len()? as usize)?;
-        bytes.truncate(bytes.len() - if number == 7 { 40 } else { 0 });
-        let host = folder.join(format!("h{}", number % 3));
-        fs::create_dir_all(&host)?;
-        fs::write(host.join(format!("{number:03}.prof")), bytes)?;
-    }
-    Ok(fs::write(folder.join("h0/broken.prof"), "not a trace")?)
-}
-
-/// Adds the traces, which are next to the store.
-fn add(store: &Path, memory_bytes: usize) -> Result<Report> {
-    let template = Template::parse("{host}/*.prof")?;
-    let options = Options { template: Some(template), memory_bytes, ..Options::default() };
-    ingest(&[store.with_file_name("traces")], store, &options, &mut |_| {})
-}
-
 #[test]
-#[ignore = "the process that the other test kills"]
+#[ignore = "the process that the other tests kill"]
 fn child() {
-    let Some(store) = env::var_os(STORE).map(PathBuf::from) else { return };
-    if env::var(TASK).is_ok_and(|task| task == "ingest") {
-        // Without memory, every trace is committed separately and waits in temporary files.
-        add(&store, 1).expect("it can be written");
-    } else {
-        compact(&store).expect("it can be written");
+    let Some((task, store)) = task() else { return };
+    match task.as_str() {
+        "ingest" => drop(add_all(&store).expect("it can be written")),
+        "ingest without memory" => drop(add(&store, 1).expect("it can be written")),
+        _ => drop(compact(&store).expect("it can be written")),
     }
 }
 
 fn start(store: &Path, task: &str) -> Child {
-    let mut command = Command::new(env::current_exe().expect("this program"));
-    command.args(["--exact", "child", "--ignored"]).env(TASK, task).env(STORE, store);
-    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts")
+    support::child(&[], store, task).spawn().expect("it starts")
 }
 
 /// When to kill a child, as seen from its files.
@@ -119,42 +85,13 @@ fn next_run(store: &Path) -> u32 {
     number.and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
-/// Every row of every table.
-fn contents(store: &Path) -> Vec<(&'static str, Vec<String>)> {
-    let fleet = Fleet::open(store).expect("a store").expect("a store");
-    let session = Session::of_fleet(&fleet, &traceloom_query::Options::default()).expect("a session");
-    let rows = |table: FleetTable| {
-        let mut answer = session.ask(&format!("select * from {}", table.name())).expect("a table");
-        let cells = Cells::new(answer.schema());
-        let mut rows = Vec::new();
-        while let Some(batch) = answer.next().expect("rows") {
-            rows.extend(cells.rows(&batch).expect("cells").into_iter().map(|row| row.join("\t")));
-        }
-        rows.sort();
-        (table.name(), rows)
-    };
-    FleetTable::all().map(rows).collect()
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir(to).expect("a folder");
-    for entry in fs::read_dir(from).expect("a folder").flatten() {
-        let place = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &place);
-        } else {
-            fs::copy(entry.path(), place).expect("a file");
-        }
-    }
-}
-
 #[test]
 fn a_killed_ingest_ends_as_one_that_was_not() {
     let folder = tempfile::tempdir().expect("a folder");
     let [traces, whole, killed] = ["traces", "whole", "killed"].map(|name| folder.path().join(name));
-    plant(&traces).expect("traces");
+    TRACES.plant(&traces).expect("traces");
     let report = add(&whole, 64 << 20).expect("it can be written");
-    assert_eq!((report.added as u64, report.quarantined.len(), report.damaged), (TRACES, 1, 1), "{report:?}");
+    assert_eq!((report.added as u64, report.quarantined.len(), report.damaged), (TRACES.count, 1, 1), "{report:?}");
     let (mut dice, mut in_commit) = (Dice::new(1), 0);
     let mut moment = |round: u64, max_files: i64| match round % 2 {
         0 => Moment::Committing,
@@ -162,7 +99,7 @@ fn a_killed_ingest_ends_as_one_that_was_not() {
     };
     for round in 0..KILLS_WHILE_INGESTING {
         let commits = 1 + (round % 4) as u32;
-        let was_in_commit = kill("ingest", &killed, commits, moment(round, 6));
+        let was_in_commit = kill("ingest without memory", &killed, commits, moment(round, 6));
         in_commit += usize::from(was_in_commit.expect("most traces are still to come"));
     }
     // Opening the store completes an interrupted commit before files are copied.
@@ -186,4 +123,44 @@ fn a_killed_ingest_ends_as_one_that_was_not() {
     assert!(contents(&killed) == contents(&whole), "the rows differ after kills while traces were added");
     assert!(in_commit > 0, "no kill came in the middle of a commit");
     assert!(!killed.join(".writing").exists());
+}
+
+/// Random moments of an ingest as users run it, which commits about once per second.
+#[test]
+fn an_ingest_that_is_killed_at_random_times_ends_as_one_that_was_not() {
+    const TRACES: Traces = Traces { count: 400, hosts: 3, spans: 150 };
+    const KILLS: usize = 20;
+    let folder = tempfile::tempdir().expect("a folder");
+    let [traces, whole] = ["traces", "whole"].map(|name| folder.path().join(name));
+    TRACES.plant(&traces).expect("traces");
+    let started = Instant::now();
+    assert!(start(&whole, "ingest").wait().expect("a child").success());
+    let undisturbed = started.elapsed();
+    let expected = contents(&whole);
+    let seed = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("after 1970").as_millis() as u64;
+    println!("seed {seed}; an undisturbed ingest takes {undisturbed:?}");
+    let mut dice = Dice::new(seed);
+    let (mut kills, mut stores) = (0, 0);
+    while kills < KILLS {
+        let store = folder.path().join(format!("killed{stores}"));
+        stores += 1;
+        assert!(stores <= KILLS, "seed {seed}: {kills} kills in {stores} stores");
+        // Until the store is complete: some runs commit before they are killed.
+        while kills < KILLS {
+            let mut child = start(&store, "ingest");
+            thread::sleep(undisturbed.mul_f64(dice.share()));
+            // Fails if it has ended.
+            drop(child.kill());
+            let status = child.wait().expect("a child");
+            if status.success() {
+                break;
+            }
+            assert_eq!(status.code(), None, "seed {seed}: it failed before it was killed");
+            kills += 1;
+        }
+        add_all(&store).expect("it can be written");
+        assert!(contents(&store) == expected, "seed {seed}: the rows differ after {kills} kills");
+        assert!(!store.join(".writing").exists(), "seed {seed}");
+        fs::remove_dir_all(&store).expect("the folder is ours");
+    }
 }
