@@ -1,15 +1,14 @@
 //! `bench`: measures the speed of the codecs.
 
+mod cluster;
 mod rates;
 mod readme;
 mod table;
 mod threads;
 
-use std::process::Command;
-
 use crate::{
     Outcome, Subcommand,
-    process::{cargo, run as run_command, target_folder},
+    process::{cargo, run as run_command},
 };
 
 pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
@@ -28,8 +27,9 @@ times, the median of five runs; missing tools are skipped.
 --rates and --threads write the tables of docs/cluster.md and docs/performance.md: how fast one core
 answers queries on each format, and the CPU time of typical work with one thread and with two.
 
-With --cluster, builds traceloom-cluster and compares the wall times of a query over 40 files: in one
-thread of the embedded engine, on one executor with one slot, and on two. Needs two idle cores.",
+--cluster builds traceloom-cluster and writes another table of docs/cluster.md: the wall times of a
+query over 40 files in the embedded engine with one thread, on one executor with one slot, and on
+two. Needs two idle cores.",
     run,
 };
 
@@ -38,19 +38,10 @@ pub(crate) const BENCHES: &[&str] = &["run", "--release", "--package", "traceloo
 
 fn run(arguments: &[String]) -> Outcome {
     match arguments {
-        [flag] if flag == "--cluster" => cluster(),
+        [flag] if flag == "--cluster" => cluster::write(),
         [flag] if flag == "--threads" => threads::write(),
         [flag, program @ ..] if flag == "--readme" && program.len() < 2 => readme::write(program.first()),
         [flag, program @ ..] if flag == "--rates" && program.len() < 2 => rates::write(program.first()),
         _ => run_command(cargo(BENCHES).arg("run").args(arguments)),
     }
-}
-
-/// Builds both programs with the profile that is measured.
-fn cluster() -> Outcome {
-    let packages = ["--package", "traceloom-cluster", "--package", "traceloom-benches"];
-    run_command(cargo(&["build", "--release", "--locked", "--bins"]).args(packages))?;
-    let program = |name: &str| target_folder().join("release").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
-    let mut command = Command::new(program("traceloom-benches"));
-    run_command(command.arg("cluster").arg(program("traceloom-cluster")))
 }

@@ -84,7 +84,8 @@ mod tests {
 
     #[test]
     fn every_page_has_a_place_for_its_table() {
-        for table in [&super::super::readme::TABLE, &super::super::rates::TABLE, &super::super::threads::TABLE] {
+        use super::super::{cluster, rates, readme, threads};
+        for table in [&cluster::TABLE, &rates::TABLE, &readme::TABLE, &threads::TABLE] {
             let text = files::read_text(&root().join(table.page)).expect("a page is text");
             let replaced = table.replaced(&text, "| rows |\n").expect("the markers are there");
             assert!(replaced.contains(" writes this table -->\n\n| rows |\n\n<!-- /"), "{}", table.page);
