@@ -116,11 +116,21 @@ enum Loss {
     Scheduler,
 }
 
-/// Parts of messages about the connection to an executor that holds the rows.
-const OF_EXECUTOR: &[&str] =
-    &["GrpcConnectionError", "GrpcActionError", "GrpcError", "FetchFailed", "TonicError", "IpcError", "Ipc error"];
+/// Parts of messages about the connection to an executor that holds the rows; some errors arrive in two forms.
+const OF_EXECUTOR: &[&str] = &[
+    "FetchFailed",
+    "Shuffle fetch partition error",
+    "GrpcConnectionError",
+    "Grpc connection error",
+    "GrpcActionError",
+    "GrpcError",
+    "TonicError",
+    "IpcError",
+    "Ipc error",
+];
 /// Parts of messages about the connection to the scheduler, whose errors have no separate kind.
-const OF_SCHEDULER: &[&str] = &["transport error", "h2 protocol error", "Stream closed without job completing"];
+const OF_SCHEDULER: &[&str] =
+    &["transport error", "tonic::transport::Error", "h2 protocol error", "Stream closed without job completing"];
 
 impl Loss {
     /// `None` if the error is about the query.
@@ -189,5 +199,34 @@ fn say_skipped(session: &Session) {
     warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
     if let Some(others) = others {
         eprintln!("{others}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, TcpListener};
+
+    use super::*;
+
+    #[test]
+    fn lost_connections_are_recognized_in_every_form() {
+        let scheduler = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+        let url = format!("http://{}", scheduler.local_addr().expect("an address"));
+        let refused = "source: Some(tonic::transport::Error(Transport, ConnectError(\"tcp connect error\")))";
+        for (text, loss) in [
+            (format!("Shuffle fetch partition error from Executor 9d71, map_stage 2, {refused}"), Some(Loss::Executor)),
+            (format!("FetchFailed(\"9d71\", 2, 3, {refused})"), Some(Loss::Executor)),
+            (
+                "tonic::transport::Error(Transport, ConnectError(\"tcp connect error\"))".to_owned(),
+                Some(Loss::Scheduler),
+            ),
+            ("transport error".to_owned(), Some(Loss::Scheduler)),
+            ("no column 'nothing'".to_owned(), None),
+        ] {
+            assert_eq!(Loss::of(&Error::usage(text.clone()), &url), loss, "{text}");
+        }
+        // If nobody listens there, any of them is about the scheduler.
+        drop(scheduler);
+        assert_eq!(Loss::of(&Error::usage("FetchFailed"), &url), Some(Loss::Scheduler));
     }
 }
