@@ -6,6 +6,7 @@ mod fleet;
 mod losses;
 mod sentences;
 mod slots;
+mod stores;
 #[path = "../support/mod.rs"]
 mod support;
 mod urls;

@@ -1,4 +1,4 @@
-//! The work of executors: one core per slot.
+//! The work of executors: one core per slot, and all executors take part.
 
 use std::fs;
 
@@ -6,6 +6,7 @@ use crate::{
     BY_NAME,
     support::{
         Cluster,
+        corpus::Corpus,
         embedded, file_url, finish,
         processes::{cpu_ticks, thread_names},
     },
@@ -32,4 +33,16 @@ fn a_task_reads_on_one_thread() {
     assert_eq!(finish(client), expected);
     assert!(cpu_ticks(&cluster.executors[0]) > before, "the executor did nothing");
     assert!(names.len() > 1 && !names.contains(READER), "{names:?}");
+}
+
+#[test]
+fn all_executors_take_part() {
+    let corpus = Corpus::new();
+    let cluster = Cluster::start(2);
+    let before: Vec<u64> = cluster.executors.iter().map(cpu_ticks).collect();
+    cluster.ask(&[file_url(&corpus.folder())], BY_NAME).expect("an answer");
+    let after = cluster.executors.iter().map(cpu_ticks);
+    let worked: Vec<u64> = before.iter().zip(after).map(|(before, after)| after - before).collect();
+    let all: u64 = worked.iter().sum();
+    assert!(all > 20 && worked.iter().all(|ticks| *ticks > all / 5), "CPU time in ticks: {worked:?}");
 }

@@ -60,6 +60,39 @@ pub(crate) fn the_program_reads_the_same_urls(store: &ObjectStore, url: &str) {
     }
 }
 
+#[test]
+fn one_machine_queries_objects_by_name_and_by_pattern() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let day = folder.path().join(BUCKET).join("day");
+    fs::create_dir_all(&day).expect("the folder is ours");
+    for (name, trace) in [
+        ("web1-a.prof", SAMPLE),
+        ("web1-b.prof", "easyprofiler/document/real_210.prof"),
+        ("web2.clog", "cnanolog/head_server.clog"),
+    ] {
+        fs::copy(fixture(trace), day.join(name)).expect("the folder is ours");
+    }
+    let store = ObjectStore::start(folder.path());
+    let cluster = Cluster::start_with(1, store.environment(SECRET));
+    let sql = "select format, count(*) as traces, max(last_ts_ns) as last from traces group by format order by format";
+    let of = |input: &str| program(&["query", input, sql, "--format", "csv"], Some(&store));
+    for (name, traces) in [("web1-a.prof", 1), ("web1-*.prof", 2), ("*", 3), ("web?.clog", 1), ("", 3)] {
+        let (local, object) = (format!("{}/{name}", day.display()), format!("s3://{BUCKET}/day/{name}"));
+        let expected = embedded(&[local.clone().into()], "select format from traces").expect("traces");
+        assert_eq!(expected.len(), traces, "{name}");
+        let expected = of(&local);
+        assert!(expected.0 == Some(0) && expected.1.lines().count() > 1, "{name} {expected:?}");
+        // A question mark in a URL starts a query string.
+        if !name.contains('?') {
+            assert_eq!(of(&object), expected, "{name}");
+            let on_cluster = cluster.ask(&[object.into()], "select format from traces").expect("traces");
+            assert_eq!(on_cluster.len(), traces, "{name}");
+        }
+    }
+    let none = format!("s3://{BUCKET}/day/web3-*");
+    assert_eq!(of(&none), (Some(2), String::new()));
+}
+
 /// A log whose dictionary is only in its journal.
 fn write_log(log: &Path) {
     let header = Header { start_timestamp: 7, ..Header::new(ByteOrder::Little) };
