@@ -47,6 +47,9 @@ pub(crate) const UNREADABLE: &str = "unreadable input: ";
 /// End of the message about an object that does not exist.
 pub(crate) const MISSING: &str = "the object does not exist";
 
+/// Parts of messages about a range beyond the end of a file, which have no separate kind.
+const SHORT: [&str; 3] = ["Out of range of file", "Wanted range starting at", "416 Range Not Satisfiable"];
+
 /// Why an object cannot be read. Both texts have the prefix, because engines use one or the other.
 pub(crate) struct Unreadable {
     kind: io::ErrorKind,
@@ -89,6 +92,10 @@ pub(crate) fn explained(error: &StoreError) -> io::Error {
         StoreError::Precondition { .. } => {
             (io::ErrorKind::InvalidData, "the object changed while it was being read".to_owned())
         }
+        other if SHORT.iter().any(|text| root(other).contains(text)) => (
+            io::ErrorKind::UnexpectedEof,
+            "the file is shorter than expected; it is damaged or was replaced".to_owned(),
+        ),
         other => (io::ErrorKind::HostUnreachable, root(other)),
     };
     io::Error::new(kind, text)

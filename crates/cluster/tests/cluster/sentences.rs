@@ -112,24 +112,24 @@ fn damaged_stores_are_one_sentence() {
     let cluster = Cluster::start(1);
     let file = files(&store.join("spans")).expect("a folder").pop().expect("a file");
     let good = fs::read(&file).expect("a file");
-    let ask = |what: &str, place: &str| {
+    let ask = |what: &str, place: &str, reason: &str| {
         for place_of_store in [store.clone(), file_url(&store)] {
             let inputs = [place_of_store];
             for outcome in [cluster.ask(&inputs, OF_FLEET), embedded(&inputs, OF_FLEET)] {
                 let error = outcome.expect_err(what);
-                assert!(is_sentence_about(&error, place), "{what}: {error}");
+                assert!(is_sentence_about(&error, place) && error.contains(reason), "{what}: {error}");
             }
         }
     };
     let name = file.to_str().expect("text");
     fs::write(&file, &good[..good.len() - 100]).expect("the folder is ours");
-    ask("it is cut", name);
+    ask("it is cut", name, "shorter than expected");
     fs::write(&file, vec![0; good.len()]).expect("the folder is ours");
-    ask("it is empty", name);
+    ask("it is empty", name, "not a Parquet file, or damaged");
     let mut damaged = good.clone();
     damaged[4..good.len() / 2].fill(0xff);
     fs::write(&file, damaged).expect("the folder is ours");
-    ask("its pages are damaged", store.to_str().expect("text"));
+    ask("its pages are damaged", store.to_str().expect("text"), "a Parquet file of the store cannot be read");
     fs::write(&file, good).expect("the folder is ours");
     let inputs = [store];
     assert_eq!(cluster.ask(&inputs, OF_FLEET), embedded(&inputs, OF_FLEET));
