@@ -14,7 +14,8 @@ pub struct Limits {
     pub record_bytes: usize,
     /// Maximum number of bytes that a pipe or a compressed file may write to the temporary file.
     pub spool_bytes: u64,
-    /// Maximum number of decompressed bytes per compressed byte over all layers, beyond [`Limits::RATIO_FREE_BYTES`].
+    /// Maximum number of decompressed bytes per stored byte over all layers, also those inside a format, beyond
+    /// [`Limits::RATIO_FREE_BYTES`]; see [`crate::Source::max_unpacked`].
     pub ratio: u64,
     /// Entries that a reader keeps for the whole file: descriptors, strings, threads.
     pub entries: usize,
@@ -34,6 +35,9 @@ static THREADS: OnceLock<usize> = OnceLock::new();
 impl Limits {
     /// A file may expand to this size at any ratio, because the absolute cost is negligible.
     pub const RATIO_FREE_BYTES: u64 = 64 << 20;
+
+    /// Why a reader unpacks no more of a file; see [`crate::Source::max_unpacked`].
+    pub const UNPACKS_TOO_MUCH: &str = "it unpacks to far more bytes than are stored";
 
     /// The defaults, with some of them changed.
     ///

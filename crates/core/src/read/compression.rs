@@ -5,7 +5,10 @@ use std::{
     io::{self, BufReader, Read},
 };
 
-use crate::{Data, Error, Finding, Findings, Limits, Mode, Position, Result, Rule, Severity, Source, spill::temporary};
+use crate::{
+    Data, Error, Finding, Findings, Limits, Mode, Position, ReadAt, Result, Rule, Severity, Source,
+    spill::{Temporary, temporary},
+};
 
 /// A compression that may be applied to a file of any format.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -87,20 +90,40 @@ pub fn peel(source: Source, mode: Mode, limits: &Limits, look: impl FnOnce(&[u8]
     let Some(outermost) = Compression::sniff(&source.prefix(4)?) else {
         return Ok(Peeled { source, layers, findings });
     };
-    // One bound for all layers: with a bound per layer, each could expand as much again.
-    let ratio_bytes = source.len()?.saturating_mul(limits.ratio).max(Limits::RATIO_FREE_BYTES);
-    let mut decoded = Decoded::new(Box::new(source.stream()), outermost, ratio_bytes.min(limits.spool_bytes));
+    let most = source.max_unpacked(limits)?.min(limits.spool_bytes);
+    let mut decoded = Decoded::new(Box::new(source.stream()), outermost, most);
     layers.push(outermost);
     while let Some(layer) = Compression::sniff(&decoded.prefix) {
         if layers.len() == MAX_LAYERS {
             return Err(Error::limit("layers of compression", MAX_LAYERS as u64 + 1, MAX_LAYERS as u64));
         }
-        let most = decoded.most;
         decoded = Decoded::new(Box::new(decoded), layer, most);
         layers.push(layer);
     }
     look(&decoded.prefix)?;
-    decoded.spool(layers, findings)
+    let (file, findings) = decoded.spool(&layers, findings)?;
+    let stored_len = source.0.stored_len()?;
+    Ok(Peeled { source: Source::custom(Unpacked { file, stored_len }), layers, findings })
+}
+
+/// Decompressed bytes, and the length that they had before.
+struct Unpacked {
+    file: Temporary,
+    stored_len: u64,
+}
+
+impl ReadAt for Unpacked {
+    fn len(&self) -> io::Result<u64> {
+        self.file.len()
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        self.file.read_at(offset, buffer)
+    }
+
+    fn stored_len(&self) -> io::Result<u64> {
+        Ok(self.stored_len)
+    }
 }
 
 /// The bytes of one layer, whose first bytes have already been examined.
@@ -124,7 +147,7 @@ impl Decoded {
         Self { prefix, taken: 0, decoder, failure, total: 0, most }
     }
 
-    fn spool(mut self, layers: Vec<Compression>, mut findings: Findings) -> Result<Peeled> {
+    fn spool(mut self, layers: &[Compression], mut findings: Findings) -> Result<(Temporary, Findings)> {
         let mut file = temporary::create()?;
         let mut buffer = vec![0; 256 << 10];
         let mut total = 0;
@@ -145,7 +168,7 @@ impl Decoded {
             }
             total = self.total;
         }
-        Ok(Peeled { source: Source::custom(file), layers, findings })
+        Ok((file, findings))
     }
 }
 
@@ -337,6 +360,20 @@ mod tests {
         assert!(matches!(error.kind(), crate::ErrorKind::Limit { what: "decompressed data", .. }), "{error}");
         // Deflate reaches 1,032: a higher bound would have no effect.
         assert!(Limits::default().ratio < 1032);
+    }
+
+    #[test]
+    fn the_bound_for_what_is_inside_is_that_of_the_stored_bytes() {
+        let bytes = gzip(&gzip(&vec![0; 1 << 20]));
+        let limits = Limits::with(|limits| limits.ratio = 1 << 20);
+        let most = bytes.len() as u64 * limits.ratio;
+        assert!(most > Limits::RATIO_FREE_BYTES, "{most}");
+        let peeled = peel(Source::bytes(bytes), Mode::Strict, &limits).unwrap();
+        let handles = [peeled.source.watched(|_| {}), peeled.source.clone().with_companion(Source::bytes([]))];
+        for source in handles {
+            assert_eq!(source.max_unpacked(&limits).unwrap(), most);
+            assert_eq!(source.max_unpacked(&Limits::default()).unwrap(), Limits::RATIO_FREE_BYTES);
+        }
     }
 
     #[test]

@@ -23,6 +23,11 @@ pub trait ReadAt: Send + Sync {
         Ok(self.len()? == 0)
     }
 
+    /// The length before any compression was removed.
+    fn stored_len(&self) -> io::Result<u64> {
+        self.len()
+    }
+
     /// Another file that belongs to this one; see [`Source::with_companion`].
     fn companion(&self) -> Option<Source> {
         None
@@ -105,6 +110,12 @@ impl Source {
         Ok(self.len()? == 0)
     }
 
+    /// Number of bytes to which these may unpack. The bound is the same for compression around a format and inside it:
+    /// otherwise, each layer could expand as much again.
+    pub fn max_unpacked(&self, limits: &Limits) -> Result<u64> {
+        Ok(self.0.stored_len()?.saturating_mul(limits.ratio).max(Limits::RATIO_FREE_BYTES))
+    }
+
     /// Reads until `buffer` is full or the bytes end; returns the number of bytes read.
     pub fn read_full(&self, offset: u64, buffer: &mut [u8]) -> Result<usize> {
         let mut filled = 0;
@@ -159,6 +170,10 @@ impl ReadAt for Accompanied {
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         self.source.0.read_at(offset, buffer)
+    }
+
+    fn stored_len(&self) -> io::Result<u64> {
+        self.source.0.stored_len()
     }
 
     fn companion(&self) -> Option<Source> {

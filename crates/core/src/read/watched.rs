@@ -61,6 +61,10 @@ impl<F: Fn(u64, u64) -> io::Result<()> + Send + Sync> ReadAt for Watched<F> {
         Ok(read)
     }
 
+    fn stored_len(&self) -> io::Result<u64> {
+        self.source.0.stored_len()
+    }
+
     fn companion(&self) -> Option<Source> {
         self.source.companion()
     }

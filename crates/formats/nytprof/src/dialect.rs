@@ -286,7 +286,7 @@ impl Look<'_> {
         let mut head = [0; 3];
         let filled = self.source.read_full(at, &mut head)?;
         let (wrapper, _) = Wrapper::of(head.get(..filled).unwrap_or_default());
-        let inflater = Inflater::new(self.source.clone(), at, wrapper, self.limits);
+        let inflater = Inflater::new(self.source.clone(), at, wrapper, self.limits)?;
         let mut window = Window::new(inflater.source(), self.limits);
         let rest = window.fill(64)?;
         if rest.first() != Some(&b'P') {

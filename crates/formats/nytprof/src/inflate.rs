@@ -6,7 +6,7 @@ use std::{
 };
 
 use flate2::{Decompress, FlushDecompress, Status};
-use traceloom_core::{ErrorKind, Limits, ReadAt, Source};
+use traceloom_core::{ErrorKind, Limits, ReadAt, Result, Source};
 
 /// The wrapper around the deflate blocks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -84,8 +84,16 @@ struct State {
     /// Bytes before the damage, the last first.
     salvaged: Vec<u8>,
     outcome: Option<Outcome>,
-    /// Maximum number of output bytes per input byte.
-    max_ratio: u64,
+    bounds: Bounds,
+}
+
+/// How much may be unpacked.
+#[derive(Clone, Copy)]
+struct Bounds {
+    /// Output bytes per input byte.
+    ratio: u64,
+    /// Output bytes in total.
+    bytes: u64,
 }
 
 const INPUT_BYTES: usize = 64 << 10;
@@ -97,8 +105,9 @@ const CHECKED_BYTES: u64 = 64 << 10;
 const FREE_BYTES: u64 = 1 << 20;
 
 impl Inflater {
-    pub(crate) fn new(source: Source, offset: u64, wrapper: Wrapper, limits: &Limits) -> Self {
-        Self(Arc::new(Mutex::new(State::new(source, offset, wrapper, limits.ratio.min(MAX_RATIO)))))
+    pub(crate) fn new(source: Source, offset: u64, wrapper: Wrapper, limits: &Limits) -> Result<Self> {
+        let bounds = Bounds { ratio: limits.ratio.min(MAX_RATIO), bytes: source.max_unpacked(limits)? };
+        Ok(Self(Arc::new(Mutex::new(State::new(source, offset, wrapper, bounds)))))
     }
 
     pub(crate) fn source(&self) -> Source {
@@ -121,7 +130,7 @@ impl Inflater {
 }
 
 impl State {
-    fn new(source: Source, begin: u64, wrapper: Wrapper, max_ratio: u64) -> Self {
+    fn new(source: Source, begin: u64, wrapper: Wrapper, bounds: Bounds) -> Self {
         Self {
             source,
             wrapper,
@@ -134,7 +143,7 @@ impl State {
             produced: 0,
             salvaged: Vec::new(),
             outcome: None,
-            max_ratio,
+            bounds,
         }
     }
 
@@ -152,9 +161,8 @@ impl State {
             if matches!(self.outcome, Some(Outcome::Damaged(_))) {
                 self.salvage(room)?;
             }
-            let max_bytes = self.inflate.total_in().saturating_mul(self.max_ratio).max(FREE_BYTES);
-            if self.outcome.is_none() && self.produced.is_multiple_of(CHECKED_BYTES) && self.produced > max_bytes {
-                self.outcome = Some(Outcome::Damaged(format!("it grows more than {} times", self.max_ratio)));
+            if self.outcome.is_none() && self.produced.is_multiple_of(CHECKED_BYTES) {
+                self.outcome = self.excess().map(Outcome::Damaged);
             }
             if produced > 0 {
                 return Ok(produced);
@@ -163,10 +171,19 @@ impl State {
         Ok(self.read_salvaged(output))
     }
 
+    /// The bound that is exceeded, if any.
+    fn excess(&self) -> Option<String> {
+        let Bounds { ratio, bytes } = self.bounds;
+        if self.produced > self.inflate.total_in().saturating_mul(ratio).max(FREE_BYTES) {
+            return Some(format!("it grows more than {ratio} times"));
+        }
+        (self.produced > bytes).then(|| Limits::UNPACKS_TOO_MUCH.to_owned())
+    }
+
     /// The inflater stops some bytes early when it has much room; with room for one byte, it returns everything there
     /// is.
     fn salvage(&mut self, max: usize) -> io::Result<()> {
-        let mut again = Self::new(self.source.clone(), self.begin, self.wrapper, self.max_ratio);
+        let mut again = Self::new(self.source.clone(), self.begin, self.wrapper, self.bounds);
         let mut scratch = vec![0; INPUT_BYTES];
         while again.outcome.is_none() && again.produced < self.produced {
             let left = usize::try_from(self.produced - again.produced).unwrap_or(usize::MAX);
@@ -267,7 +284,7 @@ mod tests {
     /// The bytes produced through a buffer of this size, and how it ends.
     fn inflated(bytes: &[u8], buffer: usize) -> (u64, Option<Outcome>) {
         let limits = Limits::with(|limits| limits.ratio = 100);
-        let inflater = Inflater::new(Source::bytes(bytes), 0, Wrapper::Zlib, &limits);
+        let inflater = Inflater::new(Source::bytes(bytes), 0, Wrapper::Zlib, &limits).unwrap();
         let mut buffer = vec![0; buffer];
         while inflater.read_at(inflater.produced(), &mut buffer).unwrap() > 0 {}
         (inflater.produced(), inflater.outcome())

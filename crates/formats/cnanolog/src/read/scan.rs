@@ -61,6 +61,8 @@ pub(super) struct Scan<'a> {
     limits: &'a Limits,
     pub(super) layout: Layout,
     file_bytes: u64,
+    /// Maximum size of the file without blocks.
+    max_bytes: u64,
     pub(super) pieces: Vec<Piece>,
     /// Where the contents of the next piece start in the file without blocks.
     pub(super) at: u64,
@@ -86,6 +88,7 @@ impl<'a> Scan<'a> {
             limits,
             layout,
             file_bytes,
+            max_bytes: source.max_unpacked(limits)?,
             pieces: Vec::new(),
             at: HEADER_BYTES as u64,
             checkable: file_bytes.saturating_mul(CHECKED_RATIO).saturating_add(FREE_CHECKED_BYTES),
@@ -158,23 +161,24 @@ impl<'a> Scan<'a> {
         self.push(healed.map_or(Kind::Lost(reason), |head| Kind::Healed(head, reason)), stored_at, next)
     }
 
+    /// Adds a piece and returns its end; a piece that unpacks to too much is lost, and so are all after it.
     fn push(&mut self, kind: Kind, stored_at: u64, end: u64) -> Result<u64> {
-        let piece = Piece { at: self.at, stored_at, stored_bytes: end.saturating_sub(stored_at), kind };
-        let Limits { record_bytes, entries, ratio, .. } = *self.limits;
+        let mut piece = Piece { at: self.at, stored_at, stored_bytes: end.saturating_sub(stored_at), kind };
+        let Limits { record_bytes, entries, .. } = *self.limits;
         if !matches!(kind, Kind::Plain) && piece.plain_bytes() > record_bytes as u64 {
             return Err(Error::limit("bytes in a block", piece.plain_bytes(), record_bytes as u64));
         }
         if self.pieces.len() >= entries {
             return Err(Error::limit("blocks", self.pieces.len() as u64 + 1, entries as u64));
         }
-        self.at += piece.plain_bytes();
-        let max_bytes = self.file_bytes.saturating_mul(ratio).max(Limits::RATIO_FREE_BYTES);
-        if self.at > max_bytes {
-            return Err(Error::limit("decompressed data", self.at, max_bytes));
+        if self.at + piece.plain_bytes() > self.max_bytes {
+            piece.kind = Kind::Lost(Limits::UNPACKS_TOO_MUCH);
+            piece.stored_bytes = self.file_bytes.saturating_sub(stored_at);
         }
+        self.at += piece.plain_bytes();
         reserve(&mut self.pieces, 1)?;
         self.pieces.push(piece);
-        Ok(end)
+        Ok(stored_at + piece.stored_bytes)
     }
 
     /// The head of a block that is completely in the file, or why there is none.

@@ -1,6 +1,6 @@
 //! Events in blocks, and bytes that belong to no record.
 
-use traceloom_core::{ByteOrder, Located, Result};
+use traceloom_core::{ByteOrder, Limits, Located, Result};
 
 use super::{PIECE_BYTES, Reader, State};
 use crate::{
@@ -101,6 +101,11 @@ impl Reader {
                 return Ok(None);
             }
         };
+        if self.block.next_offset.saturating_add(head.plain_len as u64) > self.max_plain {
+            self.state = State::Rest;
+            self.report(&BLOCK_LOST, offset, |odd| odd.with("reason", Limits::UNPACKS_TOO_MUCH))?;
+            return Ok(None);
+        }
         self.unpack(&head, offset)?;
         Ok(Some(head))
     }
@@ -142,7 +147,7 @@ impl Reader {
             self.state = State::Done;
             return Ok(None);
         }
-        if self.header.packing() == Packing::Blocks {
+        if self.header.packing() == Packing::Blocks && self.state != State::Rest {
             let starts = ahead.windows(BLOCK_MAGIC.len()).skip(1);
             if let Some(place) = starts.into_iter().position(|bytes| bytes == BLOCK_MAGIC) {
                 len = place + 1;

@@ -28,6 +28,7 @@ use crate::{
 pub fn open(source: Source, options: &Options) -> Result<Reader> {
     let mut findings = Findings::new(options.mode, &options.limits);
     let mut header = probe::header(&source, &mut findings)?;
+    let max_plain = source.max_unpacked(&options.limits)?;
     let mut window = Window::new(source, &options.limits);
     let (metadata, events) = metadata::read(&mut window, &header, &options.limits, &mut findings)?;
     header.dialect = probe::dialect(&mut window, &header, &metadata, events)?;
@@ -50,6 +51,7 @@ pub fn open(source: Source, options: &Options) -> Result<Reader> {
         findings,
         state: State::Metadata { left },
         events,
+        max_plain,
         block: Unpacked::before(events),
         ahead: Ahead::new(&options.limits),
         missing: Missing::default(),
@@ -68,6 +70,8 @@ pub struct Reader {
     state: State,
     /// Where the events start.
     events: u64,
+    /// Maximum size of the file if no block were packed.
+    max_plain: u64,
     block: Unpacked,
     ahead: Ahead,
     pub(crate) missing: Missing,
@@ -88,8 +92,10 @@ enum State {
     BlockHead,
     /// Events in the unpacked block.
     InBlock,
-    /// Nothing that follows can be decoded.
+    /// Nothing that follows can be decoded, up to the next block.
     Tail,
+    /// Nothing that follows is decoded.
+    Rest,
     Done,
 }
 
@@ -227,7 +233,7 @@ impl Records for Reader {
             State::InBlock => self.next_in_block(),
             State::BlockHead => self.next_block(),
             State::Metadata { left } => self.next_metadata(left),
-            State::Tail => self.next_tail(),
+            State::Tail | State::Rest => self.next_tail(),
             State::Done => Ok(None),
         }
     }

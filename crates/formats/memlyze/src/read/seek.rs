@@ -83,7 +83,7 @@ impl Reader {
                     self.next_tail()?;
                     continue;
                 }
-                State::Metadata { .. } | State::Tail | State::Done => return Ok(()),
+                State::Metadata { .. } | State::Tail | State::Rest | State::Done => return Ok(()),
             };
             let Ok(event) = thorough::decode(ahead, self.header.order) else {
                 if self.state != State::InBlock || !ahead.is_empty() {

@@ -21,7 +21,7 @@ impl Reader {
             let odd = Finding::new(&ZLIB_HEADER, position).with("found", wrapper.name());
             self.checker.findings.report(odd)?;
         }
-        let inflater = Inflater::new(self.source.clone(), position.offset + 1, wrapper, &self.limits);
+        let inflater = Inflater::new(self.source.clone(), position.offset + 1, wrapper, &self.limits)?;
         self.window = Window::new(inflater.source(), &self.limits);
         self.inflater = Some(inflater);
         self.part = Part::Inflated;

@@ -14,7 +14,7 @@ impl Reader {
         let offset = self.window.offset();
         self.checker.findings.report(Finding::new(&ZLIB, Position::at(offset)))?;
         let (wrapper, level) = Wrapper::of(self.window.fill(4)?.get(1..).unwrap_or_default());
-        let inflater = Inflater::new(self.file.clone(), offset + 1, wrapper, &self.limits);
+        let inflater = Inflater::new(self.file.clone(), offset + 1, wrapper, &self.limits)?;
         self.source = Source::spool(inflater.source().stream(), &self.limits)?;
         self.length = self.source.len()?;
         self.window = Window::new(self.source.clone(), &self.limits);
