@@ -318,6 +318,47 @@ fn a_value_too_short_for_its_data_is_not_kept() {
     assert_eq!(contents(repaired(made.bytes()).0), (2, 1));
 }
 
+/// The data of the values of a file that easy_profiler accepts.
+fn values(bytes: Vec<u8>) -> Vec<Vec<u8>> {
+    let mut values = Vec::new();
+    let mut reader = open(Source::bytes(bytes), &Options::strict()).unwrap();
+    while let Some(located) = reader.next().unwrap() {
+        if let Record::Value(value) = located.record {
+            assert!(value.surplus.is_empty() && value.odd_data_size.is_none());
+            values.push(value.data.to_vec());
+        }
+    }
+    values
+}
+
+/// easy_profiler shows a text up to its NUL, even if that is not in its record.
+#[test]
+fn a_text_without_a_nul_gets_one() {
+    const LONGEST: [u8; 65_535 - 34] = [b'x'; 65_535 - 34];
+    let string = |data: &'static [u8], is_array| Value { is_array, ..Value::new(VALUE, 1_010, DataType::STRING, data) };
+    let others = [(DataType::CHAR, &b"text"[..]), (DataType::INT32, b"")]
+        .map(|(data_type, data)| Value { data_type, ..string(data, 1) });
+    let strings = [
+        string(b"text", 1),
+        string(b"text\0", 1),
+        string(b"te\0xt", 1),
+        string(b"", 1),
+        string(b"", 0),
+        string(&LONGEST, 1),
+    ];
+    let records: Vec<_> = strings.into_iter().chain(others).map(Record::Value).collect();
+    let mut made = Made::new(1_000);
+    made.thread_of(3, &[], &records);
+    let (out, edited) = repaired(made.bytes());
+    let cut = [&LONGEST[1..], b"\0"].concat();
+    let expected: [&[u8]; 8] = [b"text\0", b"text\0", b"te\0xt", b"\0", b"\0", &cut, b"text", b""];
+    assert_eq!(values(out.clone()), expected);
+    let lost: Vec<_> = edited.loss.entries().map(|(what, count, _)| (what, count)).collect();
+    assert_eq!(lost, [("ends of strings that fill their record without a NUL", 1)]);
+    let (again, edited) = repaired(out.clone());
+    assert!(again == out && edited.loss.is_empty(), "once is enough");
+}
+
 #[test]
 fn bytes_missing_in_the_descriptors_cost_one_descriptor() {
     let (out, edited) = repaired(found("ez-hole-in-descriptors.prof"));

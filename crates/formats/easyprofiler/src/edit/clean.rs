@@ -4,7 +4,7 @@ use traceloom_core::{Loss, Text};
 
 use crate::{
     Block, Bookmark, Descriptor, Name, Record, Switch, Thread, Value,
-    raw::{BLOCK_FIXED, BOOKMARK_FIXED, DESCRIPTOR_FIXED},
+    raw::{BLOCK_FIXED, BOOKMARK_FIXED, DESCRIPTOR_FIXED, VALUE_FIXED},
 };
 
 /// Sizes are stored in 16 bits.
@@ -50,7 +50,8 @@ pub(super) fn cleaned<'a>(record: Record<'a>, in_threads: bool, loss: &mut Loss)
             if !value.surplus.is_empty() {
                 loss.lose("bytes after the data of a value", || shown(value.surplus));
             }
-            Record::Value(Value { filler: [0, 0], surplus: &[], odd_data_size: None, odd_size: None, ..value })
+            let value = Value { filler: [0, 0], surplus: &[], odd_data_size: None, odd_size: None, ..value };
+            Record::Value(with_nul(value, loss))
         }
         Record::Bookmark(bookmark) => {
             let text = clean_name(bookmark.text, MAX_BYTES - BOOKMARK_FIXED, loss);
@@ -58,6 +59,16 @@ pub(super) fn cleaned<'a>(record: Record<'a>, in_threads: bool, loss: &mut Loss)
         }
         record @ (Record::Hole | Record::Thread(_)) => record,
     })
+}
+
+/// The value; a text gets the NUL that it lacks, because easy_profiler reads on until it finds one.
+fn with_nul<'a>(value: Value<'a>, loss: &mut Loss) -> Value<'a> {
+    if value.text() != Some(value.data) {
+        return value;
+    }
+    let data = without_end(value.data, MAX_BYTES - VALUE_FIXED - 1, loss);
+    // The data are borrowed, so the NUL is written as surplus that counts as data.
+    Value { data, surplus: b"\0", odd_data_size: Some(data.len() as u16 + 1), ..value }
 }
 
 /// Bytes for people: how many, and the first of them.
@@ -71,9 +82,14 @@ fn clean_name<'a>(name: Name<'a>, room: usize, loss: &mut Loss) -> Name<'a> {
     if name.tail.len() > 1 {
         loss.lose("bytes after the NUL of a string", || shown(name.tail));
     }
-    let fits = name.text.get(..name.text.len().min(room - 1)).unwrap_or_default();
-    if fits.len() < name.text.len() {
+    Name::new(without_end(name.text, room - 1, loss))
+}
+
+/// The text, cut to `room` bytes.
+fn without_end<'a>(text: &'a [u8], room: usize, loss: &mut Loss) -> &'a [u8] {
+    let fits = text.get(..text.len().min(room)).unwrap_or_default();
+    if fits.len() < text.len() {
         loss.lose("ends of strings that fill their record without a NUL", || Text(fits).to_string());
     }
-    Name::new(fits)
+    fits
 }

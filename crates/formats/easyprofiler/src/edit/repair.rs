@@ -219,11 +219,12 @@ impl Survey {
     }
 }
 
-/// Whether a value has the bytes that its type requires: easy_profiler reads them whatever the sizes say.
+/// Whether a value has the bytes that its type requires: easy_profiler reads them whatever the sizes say. A text may
+/// have any length, because it gets its NUL.
 fn is_whole(record: &Record<'_>) -> bool {
     match record {
         Record::Block(block) => block.block_type != BlockType::VALUE,
-        Record::Value(value) => value.missing_bytes() == 0,
+        Record::Value(value) => value.text().is_some() || value.missing_bytes() == 0,
         _ => true,
     }
 }
