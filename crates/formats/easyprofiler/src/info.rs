@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     Clock, Header, Record,
+    plausible::Plausible,
     raw::{BlockType, Status},
     settled,
 };
@@ -14,8 +15,9 @@ pub(crate) fn info(source: &Source, options: &Options) -> Result<(Info, Findings
     let mut reader = crate::open(source.clone(), &options.clone().thorough())?;
     let mut survey = Survey::default();
     let clock = reader.clock();
+    let plausible = Plausible::of(reader.header());
     while let Some(located) = reader.next()? {
-        survey.take(&located.record, &clock);
+        survey.take(&located.record, &clock, &plausible);
     }
     let info = survey.info(reader.header(), &clock);
     Ok((info, settled(reader.into_findings(), source, options)?))
@@ -26,8 +28,7 @@ struct Survey {
     descriptors: u64,
     disabled: u64,
     bookmarks: u64,
-    first_ns: Option<u64>,
-    last_ns: u64,
+    recorded: Recorded,
     threads: BTreeMap<u64, Thread>,
     current: u64,
 }
@@ -39,12 +40,46 @@ struct Thread {
     events: u64,
     values: u64,
     switches: u64,
+    recorded: Recorded,
+}
+
+/// How long records were made, with and without those at implausible times.
+#[derive(Default)]
+struct Recorded {
+    all: Extent,
+    plausible: Extent,
+}
+
+#[derive(Default)]
+struct Extent {
+    records: u64,
     first_ns: Option<u64>,
     last_ns: u64,
 }
 
+impl Recorded {
+    fn add(&mut self, (begin_ns, end_ns): (u64, u64), is_plausible: bool) {
+        self.all.add(begin_ns, end_ns);
+        if is_plausible {
+            self.plausible.add(begin_ns, end_ns);
+        }
+    }
+}
+
+impl Extent {
+    fn add(&mut self, begin_ns: u64, end_ns: u64) {
+        self.records += 1;
+        self.first_ns = Some(self.first_ns.map_or(begin_ns, |first| first.min(begin_ns)));
+        self.last_ns = self.last_ns.max(end_ns);
+    }
+
+    fn len_ns(&self) -> u64 {
+        self.last_ns.saturating_sub(self.first_ns.unwrap_or(self.last_ns))
+    }
+}
+
 impl Survey {
-    fn take(&mut self, record: &Record<'_>, clock: &Clock) {
+    fn take(&mut self, record: &Record<'_>, clock: &Clock, plausible: &Plausible) {
         match record {
             Record::Descriptor(descriptor) => {
                 self.descriptors += 1;
@@ -60,7 +95,8 @@ impl Survey {
             Record::Bookmark(_) => self.bookmarks += 1,
             record => {
                 let Some((begin, end)) = record.times() else { return };
-                let (begin, end) = clock.span(begin, end);
+                let is_plausible = plausible.takes(begin, end);
+                let span = clock.span(begin, end);
                 let thread = self.threads.entry(self.current).or_default();
                 match record {
                     Record::Switch(_) => thread.switches += 1,
@@ -68,10 +104,8 @@ impl Survey {
                     Record::Block(block) if block.block_type != BlockType::BLOCK => thread.events += 1,
                     _ => thread.blocks += 1,
                 }
-                thread.first_ns = Some(thread.first_ns.map_or(begin, |first| first.min(begin)));
-                thread.last_ns = thread.last_ns.max(end);
-                self.first_ns = Some(self.first_ns.map_or(begin, |first| first.min(begin)));
-                self.last_ns = self.last_ns.max(end);
+                thread.recorded.add(span, is_plausible);
+                self.recorded.add(span, is_plausible);
             }
         }
     }
@@ -96,7 +130,7 @@ impl Survey {
             let captured = clock.ns(header.end_time).saturating_sub(clock.begin_ns());
             info.facts.push(nanoseconds("capture", captured));
         }
-        info.facts.push(nanoseconds("recorded", self.last_ns.saturating_sub(self.first_ns.unwrap_or(self.last_ns))));
+        info.facts.push(nanoseconds("recorded", self.extent(&self.recorded).len_ns()));
         let sum = |count: fn(&Thread) -> u64| self.threads.values().map(count).sum::<u64>();
         info.fact("threads", self.threads.len() as u64);
         info.fact("blocks", sum(|thread| thread.blocks));
@@ -110,9 +144,14 @@ impl Survey {
         info
     }
 
+    fn extent<'r>(&self, recorded: &'r Recorded) -> &'r Extent {
+        let Recorded { all, plausible } = &self.recorded;
+        let is_usual = Plausible::are_most(plausible.records, all.records);
+        if is_usual { &recorded.plausible } else { &recorded.all }
+    }
+
     fn thread_table(&self) -> Listing {
         let rows = self.threads.iter().map(|(id, thread)| {
-            let recorded = thread.last_ns.saturating_sub(thread.first_ns.unwrap_or(thread.last_ns));
             vec![
                 (*id).into(),
                 thread.name.as_str().into(),
@@ -120,7 +159,7 @@ impl Survey {
                 thread.events.into(),
                 thread.values.into(),
                 thread.switches.into(),
-                Amount::Nanoseconds(recorded),
+                Amount::Nanoseconds(self.extent(&thread.recorded).len_ns()),
             ]
         });
         Listing {

@@ -29,6 +29,7 @@ mod info;
 pub mod live;
 mod nesting;
 mod numbers;
+mod plausible;
 mod probe;
 pub mod raw;
 mod read;

@@ -6,7 +6,7 @@ mod support;
 use std::collections::BTreeMap;
 
 use support::{BLOCK, EVENT, Made, VALUE, accepted, codes, fixtures, is_accepted, shown};
-use traceloom_core::{ByteOrder, Codec, Edited, Options, Records, Result, Slice, Source, TimeRange};
+use traceloom_core::{Amount, ByteOrder, Codec, Edited, Options, Records, Result, Slice, Source, TimeRange};
 use traceloom_easyprofiler::{
     Block, Descriptor, EasyProfiler, Record, Value, edit, open,
     raw::{BlockType, DataType, Layout, Version, Width},
@@ -386,6 +386,10 @@ fn a_block_that_was_never_written_does_not_stretch_the_capture() {
     let header = open(Source::bytes(out.clone()), &Options::strict()).unwrap().header().clone();
     assert_eq!(header.begin_time, 6_314_971_265_058);
     assert_eq!(contents(out), (1385, 5));
+    // Not 40 minutes: the start of the computer is not that of the capture, whether or not the file is repaired.
+    let (info, _) = EasyProfiler::info(&Source::bytes(found("ez-zeroed-block.prof")), &Options::default()).unwrap();
+    let recorded = info.facts.iter().find(|fact| fact.name == "recorded").unwrap();
+    assert!(matches!(recorded.amount, Amount::Nanoseconds(20_000_000..30_000_000)), "{recorded:?}");
 }
 
 #[test]
@@ -410,42 +414,4 @@ fn ids_too_wide_for_the_version_are_replaced_by_a_repair() {
     let (out, edited) = repaired(made.bytes());
     assert!(edited.loss.entries().any(|(what, count, _)| what.contains("64 bits") && count == 1));
     assert_eq!(contents(out), (3, 2));
-}
-
-/// Holes in descriptors, thread heads and switches cost only what they touch, and at most the thread whose head is
-/// gone.
-#[test]
-fn reading_goes_on_after_damage_anywhere() {
-    let mut made = Made::new(1_000);
-    let switches: Vec<_> = (0..20).map(|at| (1_000 + 10 * at, 1_005 + 10 * at, 7)).collect();
-    let blocks: Vec<_> = (0..20).map(|at| (2_000 + 10 * at, 2_005 + 10 * at)).collect();
-    (3..6).for_each(|id| made.thread(id, &switches, &blocks));
-    let good = made.bytes();
-    let starts = |wanted: &dyn Fn(&Record<'_>) -> bool| {
-        let mut reader = open(Source::bytes(good.clone()), &Options::default()).unwrap();
-        let mut offsets = Vec::new();
-        while let Some(located) = reader.next().unwrap() {
-            offsets.extend(wanted(&located.record).then_some(located.offset as usize));
-        }
-        offsets
-    };
-    let read = |bytes: Vec<u8>| {
-        let mut reader = open(Source::bytes(bytes), &Options::default()).unwrap();
-        let mut timed = 0;
-        while let Some(located) = reader.next().unwrap() {
-            timed += usize::from(located.record.times().is_some());
-        }
-        timed
-    };
-    assert_eq!(read(good.clone()), 120);
-    let descriptors = starts(&|record| matches!(record, Record::Descriptor(_)));
-    let threads = starts(&|record| matches!(record, Record::Thread(_)));
-    let switches = starts(&|record| matches!(record, Record::Switch(_)));
-    for (at, least) in
-        [(descriptors[1] + 3, 120), (threads[1] + 8, 80), (switches[5] + 4, 118), (switches[30] + 4, 118)]
-    {
-        let mut cut = good.clone();
-        cut.drain(at..at + 5);
-        assert!(read(cut.clone()) >= least, "five bytes less at {at}: {}", read(cut));
-    }
 }

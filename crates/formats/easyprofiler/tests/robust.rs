@@ -135,3 +135,65 @@ fn a_wrong_size_costs_at_most_its_neighbors() -> Result<()> {
     }
     Ok(())
 }
+
+/// A capture of five threads and one with context switches, both recorded by the real library.
+fn captures() -> [Vec<u8>; 2] {
+    ["found/ez-zeroed-block.prof", "easy_profiler-2.1.0/v210_context_switches.prof"].map(|name| {
+        let (_, bytes) = fixtures().into_iter().find(|(found, _)| found == name).unwrap();
+        let mut whole = Vec::new();
+        edit::repair(&Source::bytes(bytes), &mut whole, &Options::default()).unwrap();
+        whole
+    })
+}
+
+/// The times of the switches, blocks and values of each thread; the offsets of all bytes of other records and of
+/// switches, and whether they are before the threads.
+fn parts(bytes: &[u8]) -> (Vec<Vec<(u64, u64)>>, Vec<(usize, bool)>) {
+    let (mut threads, mut others) = (Vec::<Vec<_>>::new(), Vec::new());
+    let mut reader = open(Source::bytes(bytes), &Options::default()).unwrap();
+    while let Some(located) = reader.next().unwrap() {
+        match (located.record, threads.last_mut()) {
+            (Record::Thread(_), _) => threads.push(Vec::new()),
+            (record, Some(thread)) => thread.extend(record.times()),
+            _ => {}
+        }
+        if !matches!(located.record, Record::Block(_) | Record::Value(_)) {
+            let offsets = (located.offset as usize..).take(located.len as usize);
+            others.extend(offsets.map(|at| (at, threads.is_empty())));
+        }
+    }
+    (threads, others)
+}
+
+/// Copies of a file in which ten bytes are missing, zeros or ones.
+fn damaged_at(good: &[u8], at: usize) -> [Vec<u8>; 3] {
+    let [mut missing, mut zeros, mut ones] = [(); 3].map(|()| good.to_vec());
+    missing.drain(at..at + 10);
+    zeros[at..at + 10].fill(0);
+    ones[at..at + 10].fill(0xff);
+    [missing, zeros, ones]
+}
+
+/// Damage to descriptors, thread heads and switches costs what it touches, and at most the thread whose head is gone.
+#[test]
+fn reading_goes_on_after_damage_anywhere() {
+    for good in captures() {
+        let (threads, others) = parts(&good);
+        let longest = threads.iter().map(Vec::len).max().unwrap();
+        let (mut tried, mut costly) = (0, 0);
+        for (at, is_descriptor) in others.into_iter().step_by(3).filter(|(at, _)| at + 10 < good.len()) {
+            for bad in damaged_at(&good, at) {
+                let (left, _) = parts(&bad);
+                let kept =
+                    |thread: &Vec<_>| left.iter().map(|one| thread.iter().filter(|it| one.contains(it)).count()).max();
+                let lost: usize = threads.iter().map(|thread| thread.len() - kept(thread).unwrap_or(0)).sum();
+                assert!(lost <= longest, "{lost} are lost by damage at {at}");
+                if is_descriptor {
+                    tried += 1;
+                    costly += usize::from(lost > 0);
+                }
+            }
+        }
+        assert!(tried > 100 && costly * 50 <= tried, "{costly} of {tried}");
+    }
+}

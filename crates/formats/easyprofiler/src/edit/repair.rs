@@ -12,6 +12,7 @@ use super::{
 use crate::{
     Block, Clock, Descriptor, Header, Nodes, Record, Tree, TreeBuilder, Value,
     findings::TOO_DEEP,
+    plausible::Plausible,
     probe,
     raw::{BlockType, Layout, MAX_LEVELS, SwitchOrder},
 };
@@ -68,52 +69,12 @@ struct Survey {
     plausible: Plausible,
 }
 
-/// The plausible times of a record, in ticks: outside the capture by no more than its length plus a second.
-#[derive(Clone, Copy)]
-struct Plausible {
-    from: u64,
-    to: u64,
-}
-
-impl Plausible {
-    const ALL: Self = Self { from: 0, to: u64::MAX };
-
-    fn of(header: &Header) -> Self {
-        let (begin, end) = (header.begin_time, header.end_time);
-        if begin == 0 || end < begin {
-            return Self::ALL;
-        }
-        let second = if header.cpu_frequency > 0 { header.cpu_frequency as u64 } else { 1_000_000_000 };
-        let margin = (end - begin).saturating_add(second);
-        // A block that was never written has the time 0.
-        Self { from: begin.saturating_sub(margin).max(1), to: end.saturating_add(margin) }
-    }
-
-    /// Those of the header, unless most records are elsewhere: then the times of the header are wrong instead.
-    fn of_most(input: &Input, header: &Header) -> Result<Self> {
-        let (mut timed, mut taken) = (0u64, 0u64);
-        let plausible = Self::of(header);
-        input.reader()?.walk(|located| {
-            if let Some((begin, end)) = located.record.times().filter(|_| is_whole(&located.record)) {
-                timed += 1;
-                taken += u64::from(plausible.takes(begin, end));
-            }
-            Ok::<_, Error>(())
-        })?;
-        Ok(if 2 * taken > timed { plausible } else { Self::ALL })
-    }
-
-    fn takes(&self, begin: u64, end: u64) -> bool {
-        (self.from..=self.to).contains(&begin) && (self.from..=self.to).contains(&end)
-    }
-}
-
 impl Survey {
     /// A repair of the repaired file has to keep all of it, so what is plausible must be so for the new header too.
     fn of(input: &Input) -> Result<Self> {
         let mut header = input.header.clone();
         for _ in 0..MAX_ROUNDS {
-            let survey = Self::with(input, Plausible::of_most(input, &header)?)?;
+            let survey = Self::with(input, Self::plausible(input, &header)?)?;
             let repaired = survey.header(&input.header);
             let (first, last) = survey.reach;
             if repaired.begin_time == header.begin_time || Plausible::of(&repaired).takes(first, last) {
@@ -125,6 +86,20 @@ impl Survey {
         let (first, last) = survey.reach;
         (survey.begin_time, survey.end_time) = (survey.begin_time.min(first), survey.end_time.max(last));
         Ok(survey)
+    }
+
+    /// The plausible times according to the header, unless most records are elsewhere.
+    fn plausible(input: &Input, header: &Header) -> Result<Plausible> {
+        let (mut timed, mut taken) = (0u64, 0u64);
+        let plausible = Plausible::of(header);
+        input.reader()?.walk(|located| {
+            if let Some((begin, end)) = located.record.times().filter(|_| is_whole(&located.record)) {
+                timed += 1;
+                taken += u64::from(plausible.takes(begin, end));
+            }
+            Ok::<_, Error>(())
+        })?;
+        Ok(if Plausible::are_most(taken, timed) { plausible } else { Plausible::ALL })
     }
 
     /// Whether the context switches that are kept only make sense with their targets first. Damaged ones may have hidden

@@ -17,7 +17,8 @@ impl Reader {
     pub(super) fn next_switch(&mut self, left: u32) -> Result<Option<Located<Record<'_>>>> {
         let offset = self.window.offset();
         let needed = self.header.layout.switch_fixed();
-        if self.resynced && self.switches_are_over()? {
+        if self.switches_are_over()? {
+            self.ignore_count("number of context switches")?;
             self.state = State::BlocksHead;
             return self.next();
         }
@@ -55,6 +56,11 @@ impl Reader {
 
     pub(super) fn next_blocks_head(&mut self) -> Result<Option<Located<Record<'_>>>> {
         let offset = self.window.offset();
+        if self.switches_go_on()? {
+            self.ignore_count("number of context switches")?;
+            self.state = State::Switches(u32::MAX);
+            return self.next();
+        }
         let ahead = self.window.fill(4)?;
         let Some(bytes) = ahead.first_chunk::<4>() else {
             let left = ahead.len();
@@ -206,6 +212,17 @@ impl Reader {
         }
         self.kept += u64::from(self.clock.keeps_block(end));
         Ok(())
+    }
+
+    /// Reports a wrong count of four bytes, unless skipped records are the reason.
+    #[cold]
+    pub(super) fn ignore_count(&mut self, what: &'static str) -> Result<()> {
+        let next = self.window.offset();
+        if std::mem::replace(&mut self.resynced, true) {
+            return Ok(());
+        }
+        self.is_simple = false;
+        self.report(&RESYNCED, |odd| odd.with("bytes", 4).with("what", what).with("next", next))
     }
 
     /// Goes to where the records make sense again.

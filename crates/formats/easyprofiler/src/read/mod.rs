@@ -321,7 +321,7 @@ impl Reader {
         loop {
             match self.state {
                 State::Blocks(left @ 1..) => return self.next_block(left),
-                State::Blocks(0) => self.state = State::Threads,
+                State::Blocks(0) => self.end_blocks()?,
                 State::Descriptors if self.kinds.len() as u64 >= self.header.descriptors_count.into() => {
                     self.end_descriptors()?;
                 }

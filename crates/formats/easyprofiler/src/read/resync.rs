@@ -41,7 +41,7 @@ impl Reader {
             let Some(rest) = ahead.get(2 + payload..).filter(|_| known && payload >= BLOCK_FIXED) else {
                 return Ok(false);
             };
-            if block_len(rest, order, &self.kinds).is_some() {
+            if block_len(rest, order, &self.kinds, 0).is_some() {
                 return Ok(true);
             }
             ahead = rest;
@@ -56,7 +56,7 @@ impl Reader {
     pub(super) fn resync(&mut self) -> Result<Option<usize>> {
         let found = self.search(|ahead, reader| {
             let is_thread = reader.is_thread(ahead);
-            (is_thread || is_chain(ahead, reader.header.layout.order, &reader.kinds)).then_some(is_thread)
+            (is_thread || reader.is_chain(ahead)).then_some(is_thread)
         })?;
         let Some((skip, is_thread)) = found else { return Ok(None) };
         self.resynced = true;
@@ -79,7 +79,7 @@ impl Reader {
         let is_end =
             |rest: &[u8]| self.is_mark(rest) || self.starts_thread(rest) || self.sizes_lead_through_thread(rest);
         // Odd descriptors among good ones are just odd.
-        if is_good(ahead) || sizes_lead_on(ahead, order, count - index, is_good, is_end) {
+        if is_good(ahead) || self.sizes_lead_on(ahead, count - index, is_good, is_end) {
             return Ok(None);
         }
         let found = self.search(|ahead, reader| match descriptor_len(ahead, order) {
@@ -115,17 +115,19 @@ impl Reader {
         self.window.fill(AHEAD_BYTES)?;
         let ahead = bounded(self.window.bytes(), AHEAD_BYTES);
         let is_good = |rest: &[u8]| switch_len(rest, &layout).is_some();
-        if is_good(ahead) || sizes_lead_on(ahead, layout.order, left, is_good, |rest| self.sizes_lead_through(rest, 1))
-        {
+        if is_good(ahead) || self.sizes_lead_on(ahead, left, is_good, |rest| self.sizes_lead_through(rest, 1)) {
             return Ok(None);
         }
         let found = self.search(|ahead, reader| {
-            let len = switch_len(ahead, &layout)?;
-            let rest = ahead.get(len..).unwrap_or_default();
-            (switch_len(rest, &layout).is_some() || reader.are_blocks(rest)).then_some(())
+            let are_blocks = reader.is_chain(ahead);
+            (are_blocks || reader.are_blocks(ahead) || reader.are_switches(ahead)).then_some(are_blocks)
         })?;
-        self.resynced |= found.is_some();
-        Ok(found.map(|(skip, ())| skip))
+        let Some((skip, are_blocks)) = found else { return Ok(None) };
+        self.resynced = true;
+        if are_blocks {
+            self.state = State::Blocks(u32::MAX);
+        }
+        Ok(Some(skip))
     }
 
     /// Searches for an offset after the record ahead that `is_good` accepts; returns its distance.
@@ -147,9 +149,38 @@ impl Reader {
 
     /// Whether the context switches of a thread have ended although its count says otherwise.
     pub(super) fn switches_are_over(&mut self) -> Result<bool> {
+        let layout = self.header.layout;
+        if !self.resyncs || switch_len(self.window.bytes(), &layout).is_some() {
+            return Ok(false);
+        }
         self.window.fill(CHAIN_BYTES)?;
         let ahead = bounded(self.window.bytes(), CHAIN_BYTES);
-        Ok(switch_len(ahead, &self.header.layout).is_none() && self.are_blocks(ahead))
+        Ok(switch_len(ahead, &layout).is_none() && self.is_blocks_head(ahead))
+    }
+
+    /// Whether the context switches of a thread go on although its count says otherwise.
+    pub(super) fn switches_go_on(&mut self) -> Result<bool> {
+        if !self.resyncs {
+            return Ok(false);
+        }
+        self.window.fill(CHAIN_BYTES)?;
+        let ahead = bounded(self.window.bytes(), CHAIN_BYTES);
+        Ok(!self.is_blocks_head(ahead) && self.are_switches(ahead))
+    }
+
+    /// Ends the blocks of a thread, unless they go on although its count says otherwise.
+    pub(super) fn end_blocks(&mut self) -> Result<()> {
+        self.state = State::Threads;
+        if !self.resyncs {
+            return Ok(());
+        }
+        self.window.fill(CHAIN_BYTES)?;
+        let ahead = bounded(self.window.bytes(), CHAIN_BYTES);
+        if self.is_chain(ahead) {
+            self.ignore_count("number of blocks")?;
+            self.state = State::Blocks(u32::MAX);
+        }
+        Ok(())
     }
 
     /// Whether a thread starts here, with a name, and with records that make sense.
@@ -183,10 +214,13 @@ impl Reader {
     fn sizes_lead_through(&self, mut rest: &[u8], lists: usize) -> bool {
         let order = self.header.layout.order;
         let mut seen = 0;
-        for _ in 0..lists {
+        for list in (0..lists).rev() {
             let Some((count, records)) = rest.split_first_chunk::<4>() else { return false };
             rest = records;
             for _ in 0..order.u32(*count) {
+                if list > 0 && self.is_chain(rest) {
+                    return false;
+                }
                 let size = rest.first_chunk::<2>().map(|size| usize::from(order.u16(*size)));
                 let Some(next) = size.and_then(|size| rest.get(2 + size..)) else { return false };
                 (rest, seen) = (next, seen + 1);
@@ -196,6 +230,33 @@ impl Reader {
             }
         }
         rest.is_empty() || self.is_mark(rest) || self.thread_name(rest).is_some_and(|(_, rest)| rest.len() >= 8)
+    }
+
+    /// Whether the sizes lead from the odd record ahead to one that `is_good` accepts, or through all `left` records to
+    /// their `end`, but not to blocks, which come later.
+    fn sizes_lead_on(
+        &self,
+        mut ahead: &[u8],
+        left: u32,
+        is_good: impl Fn(&[u8]) -> bool,
+        is_end: impl Fn(&[u8]) -> bool,
+    ) -> bool {
+        let order = self.header.layout.order;
+        for record in 1..=left.min(ODD_RUN) {
+            let size = ahead.first_chunk::<2>().map(|size| usize::from(order.u16(*size)));
+            let Some(rest) = size.and_then(|size| ahead.get(2 + size..)) else { return false };
+            if record == left {
+                return rest.is_empty() || is_end(rest);
+            }
+            if is_good(rest) {
+                return true;
+            }
+            if self.is_chain(rest) {
+                return false;
+            }
+            ahead = rest;
+        }
+        true
     }
 
     /// Whether the mark that ends the threads is here.
@@ -209,7 +270,7 @@ impl Reader {
         let switches = self.thread_name(bytes).and_then(|(_, rest)| rest.split_first_chunk::<4>());
         switches.is_some_and(|(switches, rest)| match layout.order.u32(*switches) {
             0 => self.are_blocks(rest),
-            _ => switch_len(rest, layout).is_some(),
+            _ => self.are_switches(rest),
         })
     }
 
@@ -224,13 +285,42 @@ impl Reader {
         let order = self.header.layout.order;
         let Some((count, mut rest)) = bytes.split_first_chunk::<4>() else { return false };
         let count = order.u32(*count);
-        (0..count.min(CHAIN as u32)).all(|_| match block_len(rest, order, &self.kinds) {
+        (0..count.min(CHAIN as u32)).all(|_| match block_len(rest, order, &self.kinds, 0) {
             Some(len) => {
                 rest = rest.get(len..).unwrap_or_default();
                 true
             }
             None => false,
         }) && count > 0
+    }
+
+    /// The same, or a number of zero at the end of the thread.
+    fn is_blocks_head(&self, bytes: &[u8]) -> bool {
+        let is_end = |rest: &[u8]| rest.is_empty() || self.is_mark(rest) || self.is_thread(rest);
+        self.are_blocks(bytes) || bytes.strip_prefix(&[0; 4]).is_some_and(is_end)
+    }
+
+    /// Whether a chain of blocks starts here. Descriptors that are not read yet may be those of blocks.
+    fn is_chain(&self, mut bytes: &[u8]) -> bool {
+        let order = self.header.layout.order;
+        let is_early = matches!(self.state, State::Descriptors);
+        let unread = if is_early { self.header.descriptors_count } else { 0 };
+        for count in 0..CHAIN {
+            match block_len(bytes, order, &self.kinds, unread) {
+                Some(len) => bytes = bytes.get(len..).unwrap_or_default(),
+                None => return count > 0 && self.is_mark(bytes),
+            }
+        }
+        true
+    }
+
+    /// Whether a context switch is here, followed by another or by the blocks. A block with a name can pass for a context
+    /// switch, but not the other way around.
+    fn are_switches(&self, bytes: &[u8]) -> bool {
+        let layout = &self.header.layout;
+        let rest = switch_len(bytes, layout).and_then(|len| bytes.get(len..));
+        let are_good = rest.is_some_and(|rest| switch_len(rest, layout).is_some() || self.is_blocks_head(rest));
+        are_good && !self.is_chain(bytes)
     }
 
     /// Whether a thread's blocks have ended although its count says otherwise: after a skip, the number of lost records
@@ -240,7 +330,7 @@ impl Reader {
     pub(super) fn blocks_are_over(&mut self) -> Result<bool> {
         self.window.fill(CHAIN_BYTES)?;
         let ahead = self.window.bytes();
-        if block_len(ahead, self.header.layout.order, &self.kinds).is_some() {
+        if block_len(ahead, self.header.layout.order, &self.kinds, 0).is_some() {
             return Ok(false);
         }
         Ok(ahead.is_empty() || self.is_mark(ahead) || self.thread_is_ahead()?)
@@ -252,33 +342,14 @@ impl Reader {
         Ok(self.is_thread_head(bounded(self.window.bytes(), AHEAD_BYTES)))
     }
 
+    /// Any zeros can be the head of a thread without a name, so its records decide.
     fn is_thread_head(&self, bytes: &[u8]) -> bool {
-        let head = self.thread_name(bytes).filter(|(_, rest)| rest.len() >= 8);
-        head.is_some_and(|(name, _)| name.is_empty() || find_nul(name) == Some(name.len() - 1))
-    }
-}
-
-/// Whether the sizes lead from the odd record ahead to one that `is_good` accepts, or through all `left` records to
-/// their `end`.
-fn sizes_lead_on(
-    mut ahead: &[u8],
-    order: ByteOrder,
-    left: u32,
-    is_good: impl Fn(&[u8]) -> bool,
-    is_end: impl Fn(&[u8]) -> bool,
-) -> bool {
-    for record in 1..=left.min(ODD_RUN) {
-        let size = ahead.first_chunk::<2>().map(|size| usize::from(order.u16(*size)));
-        let Some(rest) = size.and_then(|size| ahead.get(2 + size..)) else { return false };
-        if record == left {
-            return rest.is_empty() || is_end(rest);
+        match self.thread_name(bytes).filter(|(_, rest)| rest.len() >= 8) {
+            Some((name, rest)) if name.is_empty() => self.sizes_lead_through(rest, 2),
+            Some((name, _)) => find_nul(name) == Some(name.len() - 1),
+            None => false,
         }
-        if is_good(rest) {
-            return true;
-        }
-        ahead = rest;
     }
-    true
 }
 
 /// Limits what is examined, so that the result does not depend on the size of the window.
@@ -306,22 +377,15 @@ fn switch_len(bytes: &[u8], layout: &Layout) -> Option<usize> {
     (decode::is_name(name) && time(times)? <= time(times + 8)?).then_some(2 + payload)
 }
 
-/// Whether a chain of blocks starts here.
-fn is_chain(mut bytes: &[u8], order: ByteOrder, kinds: &[Option<BlockType>]) -> bool {
-    for count in 0..CHAIN {
-        match block_len(bytes, order, kinds) {
-            Some(len) => bytes = bytes.get(len..).unwrap_or_default(),
-            None => return count > 0 && bytes.starts_with(&order.put_u32(EASY_PROFILER_SIGNATURE)),
-        }
-    }
-    true
-}
-
-/// The length of the block at the front, if it passes every check.
-fn block_len(bytes: &[u8], order: ByteOrder, kinds: &[Option<BlockType>]) -> Option<usize> {
+/// The length of the block at the front, if it passes every check; one may have a descriptor after those of known kinds and
+/// below `unread`.
+fn block_len(bytes: &[u8], order: ByteOrder, kinds: &[Option<BlockType>], unread: u32) -> Option<usize> {
     let payload = usize::from(order.u16(*bytes.first_chunk::<2>()?));
     let fixed = decode::block_fixed(bytes.first_chunk()?, order);
-    let kind = kinds.get(fixed.descriptor as usize).copied().flatten()?;
+    let kind = match kinds.get(fixed.descriptor as usize) {
+        Some(kind) => (*kind)?,
+        None => (fixed.descriptor < unread).then_some(BlockType::BLOCK)?,
+    };
     let stored = bytes.get(2 + BLOCK_FIXED..2 + payload)?;
     let makes_sense = match kind {
         BlockType::VALUE => decode::is_value(stored, order),
