@@ -1,6 +1,6 @@
 //! A check, a strict read, a repair and a merge never contradict each other about whether a file is valid.
 
-use std::{fs, path::Path, sync::Mutex};
+use std::{fs, path::Path, sync::Mutex, thread};
 
 use traceloom_core::{Edited, Options, Result, Severity, Source};
 use traceloom_open::by_id;
@@ -26,22 +26,33 @@ fn nothing_is_wrong(problem: fn(&dyn Subject, Vec<u8>) -> Option<String>) {
             }
         }
     });
-    let wrong = wrong.into_inner().unwrap();
+    report(&wrong.into_inner().unwrap());
+}
+
+fn report(wrong: &[String]) {
     assert!(wrong.is_empty(), "{} files:\n{}", wrong.len(), wrong[..wrong.len().min(40)].join("\n"));
 }
 
 #[test]
 fn merged_files_are_fine_or_say_so() {
+    let wrong = Mutex::new(Vec::new());
     for subject in SUBJECTS {
-        let cases = cases(*subject, &default_roots()).unwrap();
-        let sources: Vec<_> = cases.iter().map(|case| (&case.name, Source::bytes(case.bytes().unwrap()))).collect();
-        for pair in sources.windows(2) {
-            let [(one, first), (other, second)] = pair else { continue };
-            if let Ok(Some(lie)) = broken_merge(*subject, [first, second]) {
-                panic!("{one} and {other}: {lie}");
+        let files = mergeable(*subject);
+        let waiting = Mutex::new(pairs(&files));
+        let next = || waiting.lock().unwrap().pop();
+        let work = || {
+            while let Some([(one, first), (other, second)]) = next() {
+                if let Ok(Some(lie)) = broken_merge(*subject, [first, second]) {
+                    wrong.lock().unwrap().push(format!("{one} and {other}: {lie}"));
+                }
             }
-        }
+        };
+        thread::scope(|scope| {
+            scope.spawn(work);
+            work();
+        });
     }
+    report(&wrong.into_inner().unwrap());
     // The merge of these was once said to be fine, and was not.
     let names = ["f5f7357c22e312c1-v010_basic.prof", "syn_clamp_to_begin.prof"];
     let pair = names.map(|name| fs::read(fixture(Path::new("easyprofiler").join(name))).unwrap());
@@ -49,6 +60,32 @@ fn merged_files_are_fine_or_say_so() {
     for pair in [[&first, &second], [&second, &first]] {
         assert_eq!(broken_merge(&EasyProfiler, pair).unwrap(), None, "{names:?}");
     }
+}
+
+/// The files of a format, each with a damaged copy if it is small.
+fn mergeable(subject: &dyn Subject) -> Vec<Named> {
+    let mut files = Vec::new();
+    for case in cases(subject, &default_roots()).unwrap() {
+        let bytes = case.bytes().unwrap();
+        let damaged = is_small(&bytes).then(|| damage(&bytes, &mut Noise::new(bytes.len() as u64)));
+        files.push((case.name.clone(), Source::bytes(bytes)));
+        files.extend(damaged.map(|(what, bytes)| (format!("{} {what}", case.name), Source::bytes(bytes))));
+    }
+    files
+}
+
+/// A file and its name.
+type Named = (String, Source);
+
+/// Each file with the one after it, and small files with all others: the same number of them for each file.
+fn pairs(files: &[Named]) -> Vec<[&Named; 2]> {
+    let mut pairs: Vec<_> = files.windows(2).map(|pair| [&pair[0], &pair[1]]).collect();
+    let small: Vec<_> = files.iter().filter(|(_, source)| source.len().unwrap() <= MAX_DAMAGED_BYTES as u64).collect();
+    let step = small.len().div_ceil(MAX_PARTNERS).max(1);
+    for (at, file) in small.iter().enumerate() {
+        pairs.extend(small.iter().skip(at % step).step_by(step).map(|other| [*file, *other]));
+    }
+    pairs
 }
 
 /// What is wrong with the merge of two files, unless they cannot be merged.
@@ -99,7 +136,7 @@ fn damaged(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
         ("with another byte".to_owned(), changed),
     ];
     let mut noise = Noise::new(bytes.len() as u64);
-    let number = if (1..=MAX_DAMAGED_BYTES).contains(&bytes.len()) { DAMAGES } else { 0 };
+    let number = if is_small(bytes) { DAMAGES } else { 0 };
     files.extend((0..number).map(|_| damage(bytes, &mut noise)));
     files
 }
@@ -107,6 +144,13 @@ fn damaged(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
 /// Number of other damages per file, and the size of files that get them: the same as in larger ones.
 const DAMAGES: usize = 24;
 const MAX_DAMAGED_BYTES: usize = 8 << 10;
+
+/// Maximum number of other files that a small file is merged with.
+const MAX_PARTNERS: usize = 100;
+
+fn is_small(bytes: &[u8]) -> bool {
+    (1..=MAX_DAMAGED_BYTES).contains(&bytes.len())
+}
 
 /// A copy with one range zeroed, lost, repeated or overwritten.
 fn damage(bytes: &[u8], noise: &mut Noise) -> (String, Vec<u8>) {
