@@ -2,10 +2,10 @@
 
 mod support;
 
-use support::{accepted, fixtures, rewritten};
+use support::{Made, accepted, fixtures, rewritten, write};
 use traceloom_core::{ByteOrder, Codec, Options, Random, Records, Result, Slice, Source, TimeRange};
 use traceloom_easyprofiler::{
-    EasyProfiler, Record, edit, findings, open,
+    EasyProfiler, Header, Record, edit, findings, open,
     raw::{Layout, SizeRule},
     sample,
 };
@@ -196,4 +196,20 @@ fn reading_goes_on_after_damage_anywhere() {
         }
         assert!(tried > 100 && costly * 50 <= tried, "{costly} of {tried}");
     }
+}
+
+/// The number of descriptors is not believed if they are damaged.
+#[test]
+fn descriptors_that_nobody_wrote_do_not_make_a_small_file_large() {
+    let mut made = Made::new(1_000);
+    made.thread(3, &[], &[(1_010, 1_020); 20]);
+    let good = made.bytes();
+    made.header.descriptors_count = u32::MAX;
+    let mut bytes =
+        write(&Header { descriptors_memory_size: 100, memory_size: 1_000, ..made.header.clone() }, &made.all());
+    let (all, _) = blocks(&good).unwrap();
+    bytes[all[0] as usize - 40..all[0] as usize - 30].fill(0xff);
+    let mut canonical = Vec::new();
+    edit::canonical(&Source::bytes(bytes.clone()), &mut canonical, None, &Options::default()).unwrap();
+    assert!(canonical.len() < 10_000, "{} bytes of {}", canonical.len(), bytes.len());
 }

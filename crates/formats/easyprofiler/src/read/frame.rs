@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// How far to search for the NULs of a record, beyond which SIZE is more reliable: the recorder's texts are shorter.
-const MEASURED_BYTES: usize = 4 << 10;
+pub(super) const MEASURED_BYTES: usize = 4 << 10;
 
 /// The section that contains a record.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -2,7 +2,7 @@
 
 use traceloom_core::{ByteOrder, Result, find_nul};
 
-use super::{State, decode};
+use super::{State, decode, frame::MEASURED_BYTES};
 use crate::{
     Reader,
     raw::{BLOCK_FIXED, BlockType, DESCRIPTOR_FIXED, EASY_PROFILER_SIGNATURE, Layout, SwitchOrder},
@@ -18,8 +18,8 @@ const ODD_RUN: u32 = 16;
 const CHAIN_BYTES: usize = 16 << 10;
 /// The longest record, plus a chain after it.
 const AHEAD_BYTES: usize = (64 << 10) + CHAIN_BYTES;
-/// Maximum number of descriptors that are assumed to be missing at once.
-const MAX_MISSING: u32 = 1 << 16;
+/// Maximum number of descriptors that are assumed to be missing at once: as many as fit into the bytes that are searched.
+const MAX_MISSING: u32 = (REACH_BYTES / (2 + DESCRIPTOR_FIXED)) as u32;
 
 impl Reader {
     /// Number of bytes to skip if the odd record ahead is followed by nonsense: among good ones, it is just odd.
@@ -185,7 +185,7 @@ impl Reader {
 
     /// Whether a thread starts here, with a name, and with records that make sense.
     fn is_thread(&self, bytes: &[u8]) -> bool {
-        self.thread_name(bytes).is_some_and(|(name, _)| decode::is_name(name)) && self.has_thread_records(bytes)
+        self.thread_name(bytes).is_some_and(|(name, _)| is_text(name)) && self.has_thread_records(bytes)
     }
 
     /// Whether the head of a thread is here, and its first record is not too short. Any zeros can be the head of a thread
@@ -352,6 +352,12 @@ impl Reader {
     }
 }
 
+/// Whether a text ends in its first NUL. Longer ones than a recorder writes do not count, because a search looks for
+/// texts at every offset.
+fn is_text(stored: &[u8]) -> bool {
+    stored.len() <= MEASURED_BYTES && decode::is_name(stored)
+}
+
 /// Limits what is examined, so that the result does not depend on the size of the window.
 fn bounded(ahead: &[u8], most: usize) -> &[u8] {
     ahead.get(..most).unwrap_or(ahead)
@@ -364,8 +370,7 @@ fn descriptor_len(bytes: &[u8], order: ByteOrder) -> Option<(u32, usize)> {
     let name_size = usize::from(order.u16(decode::part(fixed, 14)));
     let (name, file) = texts.split_at_checked(name_size)?;
     let is_known = BlockType(fixed[12]).name().is_some();
-    (is_known && decode::is_name(name) && decode::is_name(file))
-        .then(|| (order.u32(decode::part(fixed, 0)), 2 + payload))
+    (is_known && is_text(name) && is_text(file)).then(|| (order.u32(decode::part(fixed, 0)), 2 + payload))
 }
 
 /// The length of the context switch at the front, if it makes sense.
@@ -374,7 +379,7 @@ fn switch_len(bytes: &[u8], layout: &Layout) -> Option<usize> {
     let name = bytes.get(2 + layout.switch_fixed()..2 + payload)?;
     let times = if layout.switch == SwitchOrder::TimesFirst { 2 } else { 10 };
     let time = |at: usize| Some(layout.order.u64(*bytes.get(at..)?.first_chunk()?));
-    (decode::is_name(name) && time(times)? <= time(times + 8)?).then_some(2 + payload)
+    (time(times)? <= time(times + 8)? && is_text(name)).then_some(2 + payload)
 }
 
 /// The length of the block at the front, if it passes every check; one may have a descriptor after those of known kinds and
@@ -389,7 +394,7 @@ fn block_len(bytes: &[u8], order: ByteOrder, kinds: &[Option<BlockType>], unread
     let stored = bytes.get(2 + BLOCK_FIXED..2 + payload)?;
     let makes_sense = match kind {
         BlockType::VALUE => decode::is_value(stored, order),
-        _ => decode::is_name(stored),
+        _ => is_text(stored),
     };
     (makes_sense && fixed.begin <= fixed.end).then_some(2 + payload)
 }
