@@ -334,7 +334,7 @@ fn values(bytes: Vec<u8>) -> Vec<Vec<u8>> {
 /// easy_profiler shows a text up to its NUL, even if that is not in its record.
 #[test]
 fn a_text_without_a_nul_gets_one() {
-    const LONGEST: [u8; 65_535 - 34] = [b'x'; 65_535 - 34];
+    static LONGEST: [u8; 65_535 - 34] = [b'x'; 65_535 - 34];
     let string = |data: &'static [u8], is_array| Value { is_array, ..Value::new(VALUE, 1_010, DataType::STRING, data) };
     let others = [(DataType::CHAR, &b"text"[..]), (DataType::INT32, b"")]
         .map(|(data_type, data)| Value { data_type, ..string(data, 1) });

@@ -146,10 +146,13 @@ fn captures() -> [Vec<u8>; 2] {
     })
 }
 
+/// The start and end of each record of a thread.
+type Times = Vec<(u64, u64)>;
+
 /// The times of the switches, blocks and values of each thread; the offsets of all bytes of other records and of
 /// switches, and whether they are before the threads.
-fn parts(bytes: &[u8]) -> (Vec<Vec<(u64, u64)>>, Vec<(usize, bool)>) {
-    let (mut threads, mut others) = (Vec::<Vec<_>>::new(), Vec::new());
+fn parts(bytes: &[u8]) -> (Vec<Times>, Vec<(usize, bool)>) {
+    let (mut threads, mut others) = (Vec::<Times>::new(), Vec::new());
     let mut reader = open(Source::bytes(bytes), &Options::default()).unwrap();
     while let Some(located) = reader.next().unwrap() {
         match (located.record, threads.last_mut()) {
@@ -185,7 +188,7 @@ fn reading_goes_on_after_damage_anywhere() {
             for bad in damaged_at(&good, at) {
                 let (left, _) = parts(&bad);
                 let kept =
-                    |thread: &Vec<_>| left.iter().map(|one| thread.iter().filter(|it| one.contains(it)).count()).max();
+                    |thread: &Times| left.iter().map(|one| thread.iter().filter(|it| one.contains(it)).count()).max();
                 let lost: usize = threads.iter().map(|thread| thread.len() - kept(thread).unwrap_or(0)).sum();
                 assert!(lost <= longest, "{lost} are lost by damage at {at}");
                 if is_descriptor {

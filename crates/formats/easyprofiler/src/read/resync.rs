@@ -165,7 +165,7 @@ impl Reader {
         }
         self.window.fill(CHAIN_BYTES)?;
         let ahead = bounded(self.window.bytes(), CHAIN_BYTES);
-        Ok(!self.is_blocks_head(ahead) && self.are_switches(ahead))
+        Ok(self.are_switches(ahead) && !self.is_blocks_head(ahead))
     }
 
     /// Ends the blocks of a thread, unless they go on although its count says otherwise.
@@ -296,7 +296,8 @@ impl Reader {
 
     /// The same, or a number of zero at the end of the thread.
     fn is_blocks_head(&self, bytes: &[u8]) -> bool {
-        let is_end = |rest: &[u8]| rest.is_empty() || self.is_mark(rest) || self.is_thread(rest);
+        let is_named = |rest: &[u8]| self.thread_name(rest).is_some_and(|(name, _)| is_text(name));
+        let is_end = |rest: &[u8]| rest.is_empty() || self.is_mark(rest) || is_named(rest);
         self.are_blocks(bytes) || bytes.strip_prefix(&[0; 4]).is_some_and(is_end)
     }
 
@@ -345,7 +346,7 @@ impl Reader {
     /// Any zeros can be the head of a thread without a name, so its records decide.
     fn is_thread_head(&self, bytes: &[u8]) -> bool {
         match self.thread_name(bytes).filter(|(_, rest)| rest.len() >= 8) {
-            Some((name, rest)) if name.is_empty() => self.sizes_lead_through(rest, 2),
+            Some(([], rest)) => self.sizes_lead_through(rest, 2),
             Some((name, _)) => find_nul(name) == Some(name.len() - 1),
             None => false,
         }
