@@ -263,15 +263,10 @@ fn relation(out: &mut dyn Write, value: &str, span: &str, relation: Option<&Rela
     };
     writeln!(out, "  correlation   {:.3}", fit.correlation)?;
     writeln!(out, "  linear fit    {} + {} per unit", signed(fit.intercept_ns), signed(fit.slope_ns))?;
+    let law = fit.complexity.as_str();
     match fit.r2 {
-        Some(r2) => {
-            writeln!(out, "  best fit      {}, explains {:.0} % of the variance", fit.complexity.as_str(), r2 * 100.0)?
-        }
-        None => writeln!(
-            out,
-            "  best fit      {}: no complexity class explains a third of the variance",
-            fit.complexity.as_str()
-        )?,
+        Some(r2) => writeln!(out, "  best fit      {law}, explains {:.0} % of the variance", r2 * 100.0)?,
+        None => writeln!(out, "  best fit      {law}: no complexity class explains a third of the variance")?,
     }
     Ok(())
 }
