@@ -63,9 +63,12 @@ fn assert_same(answer: &Value, report: &Report, about: &str) {
     assert_eq!(rows("events"), all(report.events.iter().map(event).collect()), "{about}");
     assert_eq!(answer["self_ns"], json!(report.self_ns), "{about}");
     assert_eq!(answer["spans"]["all"], json!(report.spans.len()), "{about}");
-    let threads = report.threads.iter().filter(|row| row.spans + row.switches > 0);
-    let threads =
-        threads.map(|row| json!([row.name, row.tid, row.trace, row.spans, row.busy_ns, row.switches, row.off_cpu_ns]));
+    // The page shows no switches as zero.
+    let threads = report.threads.iter().filter(|row| row.spans + row.switches.unwrap_or(0) > 0);
+    let threads = threads.map(|row| {
+        let (switches, off_cpu_ns) = (row.switches.unwrap_or(0), row.off_cpu_ns.unwrap_or(0));
+        json!([row.name, row.tid, row.trace, row.spans, row.busy_ns, switches, off_cpu_ns])
+    });
     assert_eq!(answer["threads"], Value::Array(threads.collect()), "{about}");
 }
 
