@@ -35,9 +35,8 @@ fn a_killed_executor_changes_no_answer() {
         let mut client = cluster.query(&inputs, BY_NAME).spawn().expect("the program starts");
         let wait = undisturbed.mul_f64(random_share());
         thread::sleep(wait);
-        // The older one: the other may still be starting.
-        if await_task(&cluster.executors[0], &mut client) {
-            cluster.kill_executor(0);
+        if let Some(executor) = await_task(&cluster, &mut client) {
+            cluster.kill_executor(executor);
             cluster.add_executor();
             kills += 1;
         }
@@ -50,14 +49,14 @@ fn a_killed_executor_changes_no_answer() {
     panic!("only {kills} executors were killed while they ran a task");
 }
 
-/// Waits until an executor runs a task; returns `false` if the query ends before.
-fn await_task(executor: &Child, client: &mut Child) -> bool {
+/// Waits until an executor runs a task, and returns its number; `None` if the query ends before.
+fn await_task(cluster: &Cluster, client: &mut Child) -> Option<usize> {
     while client.try_wait().expect("it was started").is_none() {
-        if is_busy(executor) {
-            return client.try_wait().expect("it was started").is_none();
+        if let Some(busy) = cluster.executors.iter().position(is_busy) {
+            return client.try_wait().expect("it was started").is_none().then_some(busy);
         }
     }
-    false
+    None
 }
 
 fn random_share() -> f64 {
