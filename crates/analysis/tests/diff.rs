@@ -83,6 +83,16 @@ fn slower_faster_new_gone_and_the_same() {
     assert!(same.p.is_some_and(|p| p > 0.5), "{same:?}");
 }
 
+#[test]
+fn the_same_traces_give_the_same_figures() {
+    let runs = |seed| [run(BEFORE, seed), run(AFTER, seed + 1), run(BEFORE, seed + 2)];
+    let report = || compare(&runs(1), &runs(4), &Options::default()).to_json(true, usize::MAX);
+    let first = report();
+    for _ in 0..50 {
+        assert_eq!(report(), first);
+    }
+}
+
 /// One name whose single call takes a given time in each run.
 fn once(dur_ns: i64) -> Any {
     Any(source(move |tables| tables.push(span(0, 0, "work", 0, dur_ns))))

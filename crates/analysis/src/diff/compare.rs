@@ -38,13 +38,15 @@ struct Wholes(HashMap<Kind, [f64; 2]>);
 
 impl Wholes {
     fn of(sets: &Sets) -> Self {
-        let mut wholes: HashMap<Kind, [f64; 2]> = HashMap::new();
+        // Sums of integers do not depend on the order, which differs each time in a map.
+        let mut sums: HashMap<Kind, [u128; 2]> = HashMap::new();
         for (set, runs) in sets.iter().enumerate() {
             for (key, figures) in runs.iter().flatten() {
-                wholes.entry(key.kind).or_default()[set] += figures.own as f64 / runs.len() as f64;
+                sums.entry(key.kind).or_default()[set] += u128::from(figures.own);
             }
         }
-        Self(wholes)
+        let mean = |set: usize, sum: u128| sum as f64 / sets[set].len().max(1) as f64;
+        Self(sums.into_iter().map(|(kind, [one, other])| (kind, [mean(0, one), mean(1, other)])).collect())
     }
 
     fn of_kind(&self, kind: Kind) -> [f64; 2] {
