@@ -36,7 +36,7 @@ traceloom_core::rules! { "pynytprof":
     PROCESS_TIME "process-time" Warning
         "the process started at {time}, which is not a likely time of day";
     TOKENS "tokens" Error
-        "records of Devel::NYTProf's format follow the process record";
+        "records in NYTProf's stream format follow the process record";
     FRAMING "framing" Error
         "chunk {tag} is stored without its {missing}";
     CHUNK_ORDER "chunk-order" Error
