@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use traceloom::cnanolog::Dictionary;
 use traceloom_core::{Error, Result};
 
 use crate::inert::kept;
@@ -45,8 +44,8 @@ impl Levels {
         self.wanted.iter().any(|wanted| wanted.takes(level))
     }
 
-    /// Adds a level of the trace.
-    fn add(&mut self, level: &str) {
+    /// Adds a level of the trace, also if no line has it.
+    pub(super) fn add(&mut self, level: &str) {
         if severity(level).is_none() {
             if self.others.len() < MAX_OTHERS && !level.is_empty() {
                 self.others.insert(kept(level).into_owned());
@@ -55,17 +54,17 @@ impl Levels {
         }
     }
 
-    /// Adds the levels of a log, also those that no entry has; without a dictionary, any level may be one of them.
-    pub(super) fn add_dictionary(&mut self, dictionary: Option<&Dictionary>) {
-        for (_, level) in dictionary.iter().flat_map(|dictionary| dictionary.levels()) {
-            self.add(&String::from_utf8_lossy(level));
-        }
+    /// Adds the levels whose numbers have no names: each is called `LEVEL_` and its number.
+    pub(super) fn add_nameless(&mut self, is_nameless: impl Fn(u8) -> bool) {
         for wanted in &mut self.wanted {
             let number = wanted.name.to_ascii_uppercase().strip_prefix("LEVEL_").and_then(|number| number.parse().ok());
-            let is_nameless =
-                |dictionary: &Dictionary| number.is_some_and(|number| dictionary.level_name(number).is_none());
-            wanted.is_known |= dictionary.is_none_or(is_nameless);
+            wanted.is_known |= number.is_some_and(&is_nameless);
         }
+    }
+
+    /// Accepts every name, because the trace does not list its levels.
+    pub(super) fn accept_any(&mut self) {
+        self.wanted.iter_mut().for_each(|wanted| wanted.is_known = true);
     }
 
     /// Rejects levels that the trace does not have; complete only after its last line.

@@ -9,7 +9,7 @@ use traceloom::{
     Trace,
     analysis::logs::{LogLine, Logs},
     cnanolog::{
-        self, CNanoLog, Clock, Entry, Extra, Record,
+        self, CNanoLog, Clock, Dictionary, Entry, Extra, Record,
         text::{self, Messages},
     },
     tables::Flow,
@@ -101,7 +101,7 @@ fn of_entries(trace: &Trace, arguments: &Log) -> Result<Answer> {
     let mut reader = cnanolog::open_with(trace.source().clone(), trace.options(), Extra::default())?;
     let clock = reader.clock();
     let mut filter = Filter::new(arguments, clock)?;
-    filter.levels.add_dictionary(reader.dictionary());
+    add_levels(&mut filter.levels, reader.dictionary());
     filter.levels.check()?;
     while let Some(located) = reader.next()? {
         let Record::Entry(entry) = &located.record else { continue };
@@ -120,6 +120,15 @@ fn of_entries(trace: &Trace, arguments: &Log) -> Result<Answer> {
         lines.push(kept_row(line));
     }
     Ok(answer(Some(clock.start().unix_ns()), lines, kept.rows, kept.total))
+}
+
+/// Adds the levels of a log, also those that no entry has; without a dictionary, any level may be one of them.
+fn add_levels(levels: &mut Levels, dictionary: Option<&Dictionary>) {
+    let Some(dictionary) = dictionary else { return levels.accept_any() };
+    for (_, name) in dictionary.levels() {
+        levels.add(&String::from_utf8_lossy(name));
+    }
+    levels.add_nameless(|number| dictionary.level_name(number).is_none());
 }
 
 fn of_tables(trace: &Trace, arguments: &Log) -> Result<Answer> {
