@@ -19,7 +19,7 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// On one thread, because a slot of an executor stands for one core.
+    /// On one thread, because a slot of an executor is one core.
     fn options(&self) -> Options {
         let mut options = Options { merge_evals: self.recipe.is_merged, told: self.told.clone(), ..Options::default() };
         options.read.limits.threads = 1;

@@ -158,7 +158,7 @@ impl Reader {
         Ok(switch_len(ahead, &layout).is_none() && self.is_blocks_head(ahead))
     }
 
-    /// Whether the context switches of a thread go on although its count says otherwise.
+    /// Whether the context switches of a thread continue although its count says otherwise.
     pub(super) fn switches_go_on(&mut self) -> Result<bool> {
         if !self.resyncs {
             return Ok(false);
@@ -168,7 +168,7 @@ impl Reader {
         Ok(self.are_switches(ahead) && !self.is_blocks_head(ahead))
     }
 
-    /// Ends the blocks of a thread, unless they go on although its count says otherwise.
+    /// Ends the blocks of a thread, unless they continue although its count says otherwise.
     pub(super) fn end_blocks(&mut self) -> Result<()> {
         self.state = State::Threads;
         if !self.resyncs {
