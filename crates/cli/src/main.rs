@@ -21,7 +21,7 @@ use traceloom_core::{Error, ErrorKind, Limits, Result};
 use crate::{args::Arguments, output::Styles};
 
 fn main() -> ExitCode {
-    let arguments = match args::alias::with_verb(std::env::args_os(), browser::default_verb()) {
+    let arguments = match args::first_word::with_verb(std::env::args_os(), browser::default_verb()) {
         Ok(words) => Arguments::parse_from(words),
         Err(error) => return fail(&error),
     };

@@ -1,9 +1,9 @@
 //! Every argument of the program, with its help.
 
-pub(crate) mod alias;
 pub(crate) mod answers;
 pub(crate) mod figures;
 pub(crate) mod files;
+pub(crate) mod first_word;
 pub(crate) mod fleet;
 pub(crate) mod live;
 pub(crate) mod log;
