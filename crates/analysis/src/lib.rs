@@ -11,6 +11,7 @@ pub mod definitions;
 pub mod diff;
 pub mod flame;
 mod group;
+pub mod levels;
 pub mod lines;
 pub mod lod;
 pub mod logs;

@@ -7,7 +7,10 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use traceloom::{
     Trace,
-    analysis::logs::{LogLine, Logs},
+    analysis::{
+        levels::Levels,
+        logs::{LogLine, Logs},
+    },
     cnanolog::{
         self, CNanoLog, Clock, Dictionary, Entry, Extra, Record,
         text::{self, Messages},
@@ -16,7 +19,7 @@ use traceloom::{
 };
 use traceloom_core::{Error, Records, Result, TimeRange};
 
-use super::{Answer, Call, Kind, levels::Levels, max_rows};
+use super::{Answer, Call, Kind, max_rows};
 use crate::inert::{Cut, kept_row};
 
 pub(super) static TOOLS: &[Kind] = &[Kind::new::<Log>(
@@ -125,10 +128,8 @@ fn of_entries(trace: &Trace, arguments: &Log) -> Result<Answer> {
 /// Adds the levels of a log, also those that no entry has; without a dictionary, any level may be one of them.
 fn add_levels(levels: &mut Levels, dictionary: Option<&Dictionary>) {
     let Some(dictionary) = dictionary else { return levels.accept_any() };
-    for (_, name) in dictionary.levels() {
-        levels.add(&String::from_utf8_lossy(name));
-    }
-    levels.add_nameless(|number| dictionary.level_name(number).is_none());
+    let named = dictionary.levels().map(|(_, name)| name);
+    levels.add_numbered(named, |number| dictionary.level_name(number).is_none());
 }
 
 fn of_tables(trace: &Trace, arguments: &Log) -> Result<Answer> {

@@ -3,7 +3,6 @@
 mod answers;
 mod files;
 mod first;
-mod levels;
 mod log;
 mod spans;
 #[cfg(feature = "sql")]

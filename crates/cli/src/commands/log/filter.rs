@@ -1,33 +1,21 @@
 //! Selects the entries to show.
 
-use std::{cmp::Ordering, collections::BTreeSet};
+use std::cmp::Ordering;
 
 use jiff::{civil::DateTime, tz::TimeZone};
 use regex::bytes::Regex;
 use traceloom::cnanolog::{Clock, Dictionary, Entry, Reader, text::Messages};
-use traceloom_analysis::logs::LogLine;
+use traceloom_analysis::{levels::Levels, logs::LogLine};
 use traceloom_core::{Error, Result, TimeRange, parse_duration};
 
 use crate::args;
 
 /// The filters given by the user.
 pub(super) struct Filter {
-    levels: Vec<LevelName>,
+    levels: Levels,
     since: Option<Time>,
     until: Option<Time>,
     grep: Option<Regex>,
-    /// Custom levels of all files, to list them if a level is unknown.
-    customs: BTreeSet<String>,
-    /// A file has no dictionary, so its levels are unknown.
-    is_blind: bool,
-}
-
-/// A level given by the user.
-struct LevelName {
-    name: String,
-    and_worse: bool,
-    /// One of the files has it.
-    is_known: bool,
 }
 
 /// A time given by the user.
@@ -37,11 +25,6 @@ enum Time {
     AfterStartNs(i64),
 }
 
-/// The built-in levels, least severe first.
-static SEVERITY: [&str; 4] = ["DEBUG", "INFO", "WARN", "ERROR"];
-/// Max number of custom levels to list; in tables, every line may have its own.
-const MAX_CUSTOMS: usize = 100;
-
 impl Filter {
     pub(super) fn new(arguments: &args::log::Log) -> Result<Self> {
         let time = |text: &Option<String>| text.as_deref().map(|text| parse(text, arguments.local)).transpose();
@@ -49,12 +32,10 @@ impl Filter {
         // `--compat` filters levels itself, as CNanoLog's decompressor does.
         let names: &[String] = if arguments.compat { &[] } else { &arguments.level };
         Ok(Self {
-            levels: names.iter().map(|name| LevelName::parse(name)).collect::<Result<_>>()?,
+            levels: Levels::new(names)?,
             since: time(&arguments.since)?,
             until: time(&arguments.until)?,
             grep: grep.map_err(|error| Error::usage(format!("--grep: {error}")))?,
-            customs: BTreeSet::new(),
-            is_blind: false,
         })
     }
 
@@ -75,28 +56,27 @@ impl Filter {
         }
     }
 
-    /// Numbers of the wanted levels in one file.
+    /// Numbers of the wanted levels in one file; without a dictionary, any level may be one of them.
     fn numbers(&mut self, dictionary: Option<&Dictionary>) -> Option<Vec<u8>> {
-        if self.levels.is_empty() {
-            return None;
-        }
         let Some(dictionary) = dictionary else {
-            self.is_blind = true;
+            self.levels.accept_any();
             return None;
         };
-        self.customs.extend(dictionary.levels().map(|(_, name)| String::from_utf8_lossy(name).into_owned()));
-        let mut numbers = Vec::new();
-        for level in &mut self.levels {
-            let found = level.numbers(dictionary);
-            level.is_known |= !found.is_empty();
-            numbers.extend(found);
+        let named = dictionary.levels().map(|(_, name)| name);
+        self.levels.add_numbered(named, |number| dictionary.level_name(number).is_none());
+        if self.levels.is_all() {
+            return None;
         }
-        Some(numbers)
+        let takes = |number: &u8| match dictionary.level_name(*number) {
+            Some(name) => self.levels.takes(&String::from_utf8_lossy(name)),
+            None => self.levels.takes(&format!("LEVEL_{number}")),
+        };
+        Some((0..=u8::MAX).filter(takes).collect())
     }
 
     /// Whether a line of the tables is shown. A line without a time passes the filters that need one.
     pub(super) fn keeps(&mut self, line: &LogLine<'_>) -> bool {
-        let has_level = self.has_level(line.level);
+        let has_level = self.levels.takes(line.level);
         let time = |of: Time| match of {
             Time::UnixNs(ns) => line.ts_unix_ns.map(|at| at.cmp(&ns)),
             Time::AfterStartNs(ns) => line.ts_ns.map(|at| at.cmp(&ns)),
@@ -107,63 +87,10 @@ impl Filter {
             && self.grep.as_ref().is_none_or(|grep| grep.is_match(line.message.as_bytes()))
     }
 
-    /// Whether a level is among the wanted ones.
-    fn has_level(&mut self, level: &str) -> bool {
-        if self.levels.is_empty() {
-            return true;
-        }
-        if self.customs.len() < MAX_CUSTOMS && severity(level).is_none() && !self.customs.contains(level) {
-            self.customs.insert(level.to_owned());
-        }
-        let mut is_wanted = false;
-        for wanted in &mut self.levels {
-            let (from, of_line) = (severity(&wanted.name), severity(level));
-            let is_worse = wanted.and_worse && from.zip(of_line).is_some_and(|(from, of_line)| of_line >= from);
-            let is_this = is_worse || level.eq_ignore_ascii_case(&wanted.name);
-            wanted.is_known |= is_this || from.is_some();
-            is_wanted |= is_this;
-        }
-        is_wanted
-    }
-
     /// Rejects levels that no file has; known only after the last file.
     pub(super) fn finish(&self) -> Result<()> {
-        let unknown = self.levels.iter().find(|level| !level.is_known && !self.is_blind);
-        let Some(LevelName { name, .. }) = unknown else { return Ok(()) };
-        let known: Vec<&str> = SEVERITY.into_iter().chain(self.customs.iter().map(String::as_str)).collect();
-        Err(Error::usage(format!("unknown level {name}; the levels are {}", known.join(", "))))
+        self.levels.check()
     }
-}
-
-impl LevelName {
-    fn parse(text: &str) -> Result<Self> {
-        let (name, and_worse) = text.strip_suffix('+').map_or((text, false), |name| (name, true));
-        if and_worse && severity(name).is_none() {
-            let known = SEVERITY.join(", ");
-            return Err(Error::usage(format!("invalid level `{name}+`: only {known} are ordered by severity")));
-        }
-        Ok(Self { name: name.to_owned(), and_worse, is_known: false })
-    }
-
-    /// The numbers of this level in one file; a level without a name is called `LEVEL_9`.
-    fn numbers(&self, dictionary: &Dictionary) -> Vec<u8> {
-        let customs = dictionary.levels().filter(|(_, known)| known.eq_ignore_ascii_case(self.name.as_bytes()));
-        let mut numbers: Vec<u8> = customs.map(|(level, _)| level).collect();
-        if let Some(from) = severity(&self.name) {
-            let wanted = SEVERITY.iter().skip(from).take(if self.and_worse { SEVERITY.len() } else { 1 });
-            let number = |name: &&str| (0..4).find(|level| dictionary.numbering().name(*level) == Some(*name));
-            numbers.extend(wanted.filter_map(number));
-        }
-        let nameless = |level: &u8| {
-            dictionary.level_name(*level).is_none() && self.name.eq_ignore_ascii_case(&format!("LEVEL_{level}"))
-        };
-        numbers.extend((0..=u8::MAX).filter(nameless));
-        numbers
-    }
-}
-
-fn severity(name: &str) -> Option<usize> {
-    SEVERITY.iter().position(|known| known.eq_ignore_ascii_case(name))
 }
 
 /// Parses a date and time, or a time after the start of the log.

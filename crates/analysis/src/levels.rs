@@ -1,19 +1,19 @@
-//! Levels of log lines, named as for `traceloom log --level`.
+//! Which log lines are wanted, by the names of their levels.
 
 use std::collections::BTreeSet;
 
 use traceloom_core::{Error, Result};
 
-use crate::inert::kept;
-
 /// The built-in levels, least severe first.
 static SEVERITY: [&str; 4] = ["DEBUG", "INFO", "WARN", "ERROR"];
 /// Max number of other levels to list; every line may have its own.
 const MAX_OTHERS: usize = 100;
+/// Max length of a level to list; any text may be one.
+const MAX_LISTED_BYTES: usize = 64;
 
-/// The levels that a call asks for; all if it names none.
+/// The levels that a user asks for; all if none is named.
 #[derive(Debug, Default)]
-pub(super) struct Levels {
+pub struct Levels {
     wanted: Vec<Wanted>,
     /// Levels of the trace that are not built in.
     others: BTreeSet<String>,
@@ -28,16 +28,26 @@ struct Wanted {
 }
 
 impl Levels {
-    pub(super) fn new(names: &[String]) -> Result<Self> {
+    /// The levels with these names; `WARN+` is WARN and ERROR.
+    ///
+    /// # Errors
+    ///
+    /// A name with `+` is not one of the built-in levels.
+    pub fn new(names: &[String]) -> Result<Self> {
         Ok(Self {
             wanted: names.iter().map(|name| Wanted::parse(name)).collect::<Result<_>>()?,
             others: BTreeSet::new(),
         })
     }
 
+    /// Whether all levels are wanted.
+    pub fn is_all(&self) -> bool {
+        self.wanted.is_empty()
+    }
+
     /// Whether a line with this level is wanted.
-    pub(super) fn takes(&mut self, level: &str) -> bool {
-        if self.wanted.is_empty() {
+    pub fn takes(&mut self, level: &str) -> bool {
+        if self.is_all() {
             return true;
         }
         self.add(level);
@@ -45,17 +55,20 @@ impl Levels {
     }
 
     /// Adds a level of the trace, also if no line has it.
-    pub(super) fn add(&mut self, level: &str) {
+    pub fn add(&mut self, level: &str) {
         if severity(level).is_none() {
-            if self.others.len() < MAX_OTHERS && !level.is_empty() {
-                self.others.insert(kept(level).into_owned());
+            let is_listed = (1..=MAX_LISTED_BYTES).contains(&level.len()) && self.others.len() < MAX_OTHERS;
+            if is_listed && !self.others.contains(level) {
+                self.others.insert(level.to_owned());
             }
             self.wanted.iter_mut().for_each(|wanted| wanted.is_known |= wanted.takes(level));
         }
     }
 
-    /// Adds the levels whose numbers have no names: each is called `LEVEL_` and its number.
-    pub(super) fn add_nameless(&mut self, is_nameless: impl Fn(u8) -> bool) {
+    /// Adds the levels of a log that numbers them, also those that no line has: the ones with names, and those whose
+    /// numbers have none, each of which has the name `LEVEL_` and its number.
+    pub fn add_numbered<'n>(&mut self, named: impl IntoIterator<Item = &'n [u8]>, is_nameless: impl Fn(u8) -> bool) {
+        named.into_iter().for_each(|name| self.add(&String::from_utf8_lossy(name)));
         for wanted in &mut self.wanted {
             let number = wanted.name.to_ascii_uppercase().strip_prefix("LEVEL_").and_then(|number| number.parse().ok());
             wanted.is_known |= number.is_some_and(&is_nameless);
@@ -63,12 +76,16 @@ impl Levels {
     }
 
     /// Accepts every name, because the trace does not list its levels.
-    pub(super) fn accept_any(&mut self) {
+    pub fn accept_any(&mut self) {
         self.wanted.iter_mut().for_each(|wanted| wanted.is_known = true);
     }
 
     /// Rejects levels that the trace does not have; complete only after its last line.
-    pub(super) fn check(&self) -> Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// A wanted level is unknown; the message lists the known ones.
+    pub fn check(&self) -> Result<()> {
         let Some(Wanted { name, .. }) = self.wanted.iter().find(|wanted| !wanted.is_known) else { return Ok(()) };
         let known: Vec<&str> = SEVERITY.into_iter().chain(self.others.iter().map(String::as_str)).collect();
         Err(Error::usage(format!("unknown level {name}; the levels are {}", known.join(", "))))
