@@ -131,6 +131,21 @@ fn difference(found: &BTreeSet<String>, expected: &BTreeSet<String>) -> Vec<Stri
     missing.chain(found.difference(expected).map(|name| brief('+', name))).collect()
 }
 
+/// A span of 167 bytes that lasts 168 years: what counts or divides times must not write as much as it lasts.
+#[test]
+fn a_long_time_does_not_make_a_long_file() {
+    let file = traceloom_testkit::fixture("easyprofiler/found/block-of-168-years.prof");
+    let trace = traceloom_mapping::open(&file, None, &traceloom_mapping::Options::default()).unwrap();
+    for target in targets() {
+        for variant in [None].into_iter().chain(target.variants.iter().map(|variant| Some(variant.id))) {
+            let (mut out, options) =
+                (Vec::new(), Options { variant: variant.map(str::to_owned), ..Options::default() });
+            write(target, &trace, &options, &mut out).unwrap();
+            assert!(out.len() < 32 << 10, "{}:{variant:?} has {} bytes", target.id, out.len());
+        }
+    }
+}
+
 #[test]
 fn every_target_has_a_case_and_shows_the_names() {
     let mut wrong = Vec::new();

@@ -76,7 +76,7 @@ impl Facts {
     }
 
     /// The length of a tick: that of the profiles if they agree, otherwise as short as the length of the trace allows.
-    pub(super) fn ticks(&self, roster: &Roster) -> Ticks {
+    pub(super) fn ticks(&self, roster: &Roster, max_parts: u64) -> Ticks {
         if let Some((_, first)) = self.ticks.first()
             && *first > 0
             && self.ticks.iter().all(|(_, ticks)| ticks == first)
@@ -89,7 +89,7 @@ impl Facts {
             i128::from(last).saturating_sub(roster.earliest(trace).into()).max(0).unsigned_abs()
         };
         let lasting_ns = roster.threads().iter().map(|thread| lasts(thread.trace)).sum();
-        Ticks { per_sec: ticks_for(lasting_ns), is_own: false }
+        Ticks { per_sec: ticks_for(lasting_ns, max_parts), is_own: false }
     }
 
     /// Writes the text at the start of the file.
@@ -142,13 +142,16 @@ impl Facts {
     }
 }
 
-/// A statement can hold up to 2^31 ticks; a longer time takes several statements, of which a file may have this many.
-pub(super) const MAX_PARTS: u64 = 1 << 21;
+/// Number of statements that may be used only because one can hold no more than 2^31 ticks. It grows with the number of
+/// spans, so that a few bytes with a long time do not become megabytes.
+pub(super) fn max_parts(spans: u64) -> u64 {
+    spans.saturating_add(1 << 14).min(1 << 21)
+}
 
-/// As many ticks per second as keep the file short: nanoseconds for up to 52 days, units of 100 ns for up to 14 years.
-fn ticks_for(lasting_ns: u128) -> u32 {
+/// As many ticks per second as these statements can hold: nanoseconds for at least 9 hours, units of 100 ns for 40 days.
+fn ticks_for(lasting_ns: u128, max_parts: u64) -> u32 {
     let parts = |ticks: &u32| (lasting_ns / 1_000_000_000 * u128::from(*ticks)) >> 31;
-    (0..=9).rev().map(|power| 10_u32.pow(power)).find(|ticks| parts(ticks) <= MAX_PARTS.into()).unwrap_or(1)
+    (0..=9).rev().map(|power| 10_u32.pow(power)).find(|ticks| parts(ticks) <= max_parts.into()).unwrap_or(1)
 }
 
 /// A text without characters that would end or break its line.

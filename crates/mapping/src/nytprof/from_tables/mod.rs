@@ -21,7 +21,7 @@ use traceloom_nytprof::{Header, create};
 
 pub(crate) use self::walk::RUNTIME;
 use self::{
-    header::Facts,
+    header::{Facts, max_parts},
     lines::LineRows,
     processes::Processes,
     stream::{FileRows, Stream},
@@ -52,7 +52,7 @@ pub(crate) const SUMS: &[Need] = &[
 
 fn write(pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
     let mut facts = Facts::read(pass)?;
-    let ticks = facts.ticks(&pass.roster);
+    let ticks = facts.ticks(&pass.roster, max_parts(pass.spans.len()));
     let processes = Processes::new(pass);
     facts.attributes.extend(processes.names(pass));
 

@@ -5,7 +5,7 @@ use traceloom_nytprof::{Nv, Record, Str, SubEntry, SubReturn};
 
 use super::{
     Ticks,
-    header::{Facts, MAX_PARTS},
+    header::{Facts, max_parts},
     lines::{Lines, MAX_TICKS, tell},
     processes::{Current, Processes},
     stack::{Open, REACHES_OUT, Stack},
@@ -103,7 +103,7 @@ impl<'a, 'o> Walk<'a, 'o> {
             tells_entries: true,
             runtime: pass.names.intern(RUNTIME)?,
             of_looks: Vec::new(),
-            parts_left: MAX_PARTS,
+            parts_left: max_parts(pass.spans.len()),
             untold: 0,
         })
     }
