@@ -81,7 +81,7 @@ fn check_parts(report: &Report, path: &Path) {
     assert_eq!(report.lifetimes.iter().map(|row| row.count).sum::<u64>(), of_sites(|site| site.freed), "{place}");
     assert_eq!(report.peak.sites.iter().map(|(_, bytes, _)| bytes).sum::<u64>(), report.peak.bytes, "{place}");
     assert_eq!(report.peak.sites.iter().map(|(.., count)| count).sum::<u64>(), report.peak.count, "{place}");
-    let highest = report.curve.iter().map(|point| point.most_bytes).max().unwrap_or(0);
+    let highest = report.curve.iter().map(|point| point.max_bytes).max().unwrap_or(0);
     assert_eq!(highest, report.peak.bytes, "{place}");
     if !report.is_growth_only {
         let last = report.curve.last().map_or(0, |point| point.used_bytes);

@@ -60,7 +60,7 @@ fn a_log_has_levels_and_the_first_and_last_errors() {
 fn memory_has_a_peak_and_leaks() {
     let memory = of_demo("memlyze", "service.mlyze").memory.expect("it has allocations");
     assert!(memory.peak_bytes >= memory.live_bytes && memory.live_bytes > 0);
-    let most = memory.curve.iter().map(|point| point.most_bytes).max();
+    let most = memory.curve.iter().map(|point| point.max_bytes).max();
     assert_eq!(most, Some(memory.peak_bytes), "the curve reaches the peak");
     assert_eq!(memory.at_peak.iter().map(|site| site.bytes).sum::<u64>(), memory.peak_bytes);
     assert!(memory.leaks.windows(2).all(|pair| pair[0].bytes >= pair[1].bytes));

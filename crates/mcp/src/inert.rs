@@ -15,7 +15,7 @@ const MIN_KEY_CHARS: usize = 64;
 /// Max number of fields of a row in a result that would otherwise be too long, before it is halved.
 const MAX_FIELDS: usize = 512;
 /// Lists in which each position has a meaning, such as the runs before and after: they are rows without names.
-const ROWS: &[&str] = &["lines.args", "own_ns", "runs", "sites.quarters_bytes"];
+const ROWS: &[&str] = &["lines.args", "self_ns", "runs", "sites.quarters_bytes"];
 
 /// A text with control and invisible characters escaped, so that it cannot affect a terminal or hide content.
 pub(crate) fn inert(text: &str) -> String {

@@ -303,13 +303,13 @@ fn lines(lines: &[HotLine], detail: &Detail) -> Markup {
         @if !lines.is_empty() {
             h3 { "Hottest source lines" }
             @for hot in lines.iter().take(detail.rows / 2) {
-                p { code { (shown(&hot.file, detail.name)) ":" (hot.line) } ": " (time(hot.own_ns as f64)) ", " (percent(hot.share)) ", " (thousands(hot.count)) " statements" }
+                p { code { (shown(&hot.file, detail.name)) ":" (hot.line) } ": " (time(hot.self_ns as f64)) ", " (percent(hot.share)) ", " (thousands(hot.count)) " statements" }
                 div.scroll tabindex="0" { table {
                     thead { tr { th scope="col" { "line" } th scope="col" { "time" } th.left scope="col" { "source" } } }
                     tbody {
-                        @for (number, source, own_ns) in &hot.context {
+                        @for (number, source, self_ns) in &hot.context {
                             tr class=(if *number == hot.line { "hot" } else { "cold" }) {
-                                td { (number) } td { @if let Some(ns) = own_ns { (time(*ns as f64)) } }
+                                td { (number) } td { @if let Some(ns) = self_ns { (time(*ns as f64)) } }
                                 td.source { (shown(source.as_deref().unwrap_or("(the profile has no source)").trim_end(), detail.name)) }
                             }
                         }

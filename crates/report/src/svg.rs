@@ -116,11 +116,11 @@ fn bars(heights: impl Iterator<Item = f64>, top: usize, step: f64) -> Boxes {
 
 /// Memory in use over time.
 fn area(curve: &[Curve], top: usize) -> Markup {
-    let most = curve.iter().map(|point| point.most_bytes).max().unwrap_or(1).max(1) as f64;
+    let most = curve.iter().map(|point| point.max_bytes).max().unwrap_or(1).max(1) as f64;
     let step = WIDTH / curve.len().max(1) as f64;
     let mut path = format!("M0 {}", top + AREA);
     for (number, point) in curve.iter().enumerate() {
-        let y = top as f64 + AREA as f64 * (1.0 - point.most_bytes as f64 / most);
+        let y = top as f64 + AREA as f64 * (1.0 - point.max_bytes as f64 / most);
         let _ = write!(path, "L{:.1} {y:.1}H{:.1}", number as f64 * step, (number + 1) as f64 * step);
     }
     let _ = write!(path, "V{}z", top + AREA);

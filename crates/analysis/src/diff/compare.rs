@@ -30,7 +30,7 @@ pub(super) fn compare(sets: &Sets, names: &Interner, options: &Options) -> Repor
             .then_with(|| impact(other).abs().total_cmp(&impact(one).abs()))
             .then_with(|| (&one.name, one.line).cmp(&(&other.name, other.line)))
     });
-    Report { runs: [sets[0].len(), sets[1].len()], rows, own_ns: wholes.of_kind(Kind::Name) }
+    Report { runs: [sets[0].len(), sets[1].len()], rows, self_ns: wholes.of_kind(Kind::Name) }
 }
 
 /// Self time or bytes of everything of a kind, as the mean of the runs of each set.

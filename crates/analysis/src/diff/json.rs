@@ -11,7 +11,7 @@ impl Report {
         json!({
             "runs": self.runs,
             "noise_known": self.knows_noise(),
-            "own_ns": self.own_ns,
+            "self_ns": self.self_ns,
             "failed": null,
             "rows": shown.take(limit).map(Row::to_json).collect::<Vec<_>>(),
         })

@@ -11,7 +11,7 @@ pub struct Report {
     /// Rows by verdict (worse, better, new, gone, same), largest difference first.
     pub rows: Vec<Row>,
     /// Self time of all spans in each set, as the mean of its runs.
-    pub own_ns: [f64; 2],
+    pub self_ns: [f64; 2],
 }
 
 impl Report {

@@ -106,7 +106,7 @@ fn evals(profile: &Profile) -> Evals {
     for (id, file) in outer_first.iter().rev().filter_map(|id| Some((id, profile.files.get(id)?))) {
         let Some((parent, line)) = file.parent else { continue };
         let count = 1 + file.merged.len() as u64;
-        let mut nested = Nested { time_ns: file.total().own_ns(), count, different: 1 };
+        let mut nested = Nested { time_ns: file.total().self_ns(), count, different: 1 };
         evals.get(id).into_iter().flat_map(BTreeMap::values).for_each(|inner| nested.add(inner));
         evals.entry(parent).or_default().entry(line).or_default().add(&nested);
     }

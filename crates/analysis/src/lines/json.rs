@@ -64,7 +64,7 @@ fn file(profile: &Profile, index: &Index<'_>, id: i64) -> Json {
         "evals": file.evals,
         "merged": file.merged,
         "statements": total.count,
-        "time_ns": total.own_ns(),
+        "time_ns": total.self_ns(),
         "lines": costs(Level::Line),
         "calls": calls.collect::<Vec<_>>(),
         "source": file.source.iter().map(|(line, text)| json!([line, text])).collect::<Vec<_>>(),

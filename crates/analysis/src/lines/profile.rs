@@ -89,7 +89,7 @@ impl Cost {
     }
 
     /// Self time if known, otherwise the time.
-    pub fn own_ns(&self) -> i64 {
+    pub fn self_ns(&self) -> i64 {
         self.excl_ns.unwrap_or(self.incl_ns)
     }
 }
@@ -264,7 +264,7 @@ impl Profile {
     /// The ids of the files, most time first.
     pub fn files_by_time(&self) -> Vec<i64> {
         let mut files: Vec<i64> = self.files.keys().copied().collect();
-        files.sort_by_cached_key(|id| (std::cmp::Reverse(self.files[id].total().own_ns()), *id));
+        files.sort_by_cached_key(|id| (std::cmp::Reverse(self.files[id].total().self_ns()), *id));
         files
     }
 

@@ -117,7 +117,7 @@ impl Report {
             ..self.totals
         };
         let sites = extract.sites.iter().filter_map(|number| Some((*number, self.sites.get(*number)?)));
-        let curve = self.curve.iter().map(|point| (extract.moved(point.ts_ns), point.used_bytes, point.most_bytes));
+        let curve = self.curve.iter().map(|point| (extract.moved(point.ts_ns), point.used_bytes, point.max_bytes));
         MemoryReport {
             totals,
             churn_bytes_per_second: self.totals.churn_bytes_per_second(),

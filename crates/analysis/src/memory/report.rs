@@ -76,7 +76,7 @@ pub struct Curve {
     /// Bytes in use at the end of the range.
     pub used_bytes: u64,
     /// Maximum bytes in use during the range.
-    pub most_bytes: u64,
+    pub max_bytes: u64,
 }
 
 /// The blocks alive at a time.

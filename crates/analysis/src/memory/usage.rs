@@ -82,11 +82,11 @@ impl Usage {
 
     /// The last event of the peak.
     pub(super) fn peak(&self) -> Peak {
-        let (mut most_bytes, mut last_ns, mut peak_ns, mut until_peak, mut peak_event) = (0, 0, 0, 0, -1);
+        let (mut max_bytes, mut last_ns, mut peak_ns, mut until_peak, mut peak_event) = (0, 0, 0, 0, -1);
         for (number, step) in self.steps().enumerate() {
             last_ns = step.ts_ns.max(last_ns);
-            if step.used_bytes > most_bytes {
-                (most_bytes, peak_ns, until_peak, peak_event) = (step.used_bytes, last_ns, number + 1, step.event);
+            if step.used_bytes > max_bytes {
+                (max_bytes, peak_ns, until_peak, peak_event) = (step.used_bytes, last_ns, number + 1, step.event);
             }
         }
         let mut events: Vec<_> = self.traces.iter().map(|traced| (traced.trace_id, -1)).collect();
@@ -114,11 +114,11 @@ impl Usage {
             }
             while (curve.len() as i128) <= number {
                 let ts_ns = (i128::from(first_ns) + curve.len() as i128 * width / points) as i64;
-                curve.push(Curve { ts_ns, used_bytes: before, most_bytes: before });
+                curve.push(Curve { ts_ns, used_bytes: before, max_bytes: before });
             }
             if let Some(point) = curve.last_mut() {
                 point.used_bytes = step.used_bytes;
-                point.most_bytes = point.most_bytes.max(step.high_bytes);
+                point.max_bytes = point.max_bytes.max(step.high_bytes);
             }
             before = step.used_bytes;
         }
@@ -201,7 +201,7 @@ mod tests {
     fn the_curve_has_the_extremes_of_each_stretch() {
         let curve = usage(&[&[(0, 0, 10), (1, 5, 90), (2, 6, -95), (3, 99, 1)]]).curve(0, 99, 10);
         assert_eq!(curve.len(), 10);
-        assert_eq!(curve[0], Curve { ts_ns: 0, used_bytes: 5, most_bytes: 100 });
+        assert_eq!(curve[0], Curve { ts_ns: 0, used_bytes: 5, max_bytes: 100 });
         assert_eq!((curve[5].used_bytes, curve[9].used_bytes), (5, 6));
     }
 

@@ -48,7 +48,7 @@ pub(super) static TOOLS: &[Kind] = &[
         "memory",
         "Memory usage over time, allocations in use at the peak or at a given time, and allocations never freed, by call site. \
          Times are in nanoseconds, sizes in bytes. Equals `traceloom memory --json`.",
-        "peak:{ts_ns:int, bytes:int, count:int, all_sites:int}, curve:[ts_ns:int, used_bytes:int, most_bytes:int], all_sites:int, sites:[number:int, count:int, bytes:int]",
+        "peak:{ts_ns:int, bytes:int, count:int, all_sites:int}, curve:[ts_ns:int, used_bytes:int, max_bytes:int], all_sites:int, sites:[number:int, count:int, bytes:int]",
         memory_of,
     ),
     Kind::new::<Lines>(
@@ -62,7 +62,7 @@ pub(super) static TOOLS: &[Kind] = &[
         "diff",
         "Compare runs: which names, lines and allocations are worse, better, new or gone, and whether the change exceeds the noise. \
          Times are in nanoseconds, memory in bytes, changes are fractions. Equals `traceloom diff --json`.",
-        "runs:[int], noise_known:bool, own_ns:[num], rows:[kind:str, name:str, line:int?, verdict:str, before:{calls:num, \
+        "runs:[int], noise_known:bool, self_ns:[num], rows:[kind:str, name:str, line:int?, verdict:str, before:{calls:num, \
          value_ns?:num, value_bytes?:num, value_calls?:num, total_ns?:num, total_bytes?:num}?, after:{calls:num, value_ns?:num, \
          value_bytes?:num, value_calls?:num, total_ns?:num, total_bytes?:num}?, change:num?, noise:num?, p:num?, share:any]",
         diff_of,

@@ -129,7 +129,7 @@ async fn diff_equals_that_of_the_program() {
     assert_eq!(found["from_trace"], report.to_json(true, usize::MAX));
     let arguments = json!({ "before": [text(&before)], "after": [text(&after)], "all": true, "limit": 1 });
     let found = bench.ask("diff", arguments).await["from_trace"].clone();
-    assert_eq!((&found["runs"], found["own_ns"].as_array().map(Vec::len)), (&json!([1, 1]), Some(2)));
+    assert_eq!((&found["runs"], found["self_ns"].as_array().map(Vec::len)), (&json!([1, 1]), Some(2)));
     assert!(bench.refusal("diff", json!({ "before": [], "after": [] })).await.contains("at least one"));
 }
 

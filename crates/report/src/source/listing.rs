@@ -29,7 +29,7 @@ impl<'s> Listing<'s> {
     /// The listing of a file, with or without lines that have no figures.
     pub(super) fn new(source: &'s Source<'s>, id: i64, has_cold_lines: bool) -> Self {
         let file = &source.profile.files[&id];
-        let times = Spread::of(file.lines.values().map(|cost| cost.own_ns() as f64));
+        let times = Spread::of(file.lines.values().map(|cost| cost.self_ns() as f64));
         let called = Spread::of(source.index.calls_in(id).values().map(|called| sum(called).incl_ns as f64));
         let levels = [Level::Block, Level::Sub].into_iter().filter(|level| !file.costs(*level).is_empty()).collect();
         Self { source, id, file, levels, times, called, has_cold_lines }
@@ -43,7 +43,7 @@ impl<'s> Listing<'s> {
             details id=(self.source.address(self.id, None)) {
                 summary {
                     (self.source.name_of(self.id)) " "
-                    span.dim { (thousands(total.count)) " statements, " (time(total.own_ns() as f64)) }
+                    span.dim { (thousands(total.count)) " statements, " (time(total.self_ns() as f64)) }
                 }
                 (self.origin())
                 @if !subs.is_empty() { (self.source.subs(subs.into_iter())) }
@@ -109,7 +109,7 @@ impl<'s> Listing<'s> {
         let cells = |cost: Option<&Cost>, heat: Option<&str>| {
             html! {
                 @match cost {
-                    Some(cost) => { td { (thousands(cost.count)) } td class=[heat] title=[each(cost)] { (time(cost.own_ns() as f64)) } }
+                    Some(cost) => { td { (thousands(cost.count)) } td class=[heat] title=[each(cost)] { (time(cost.self_ns() as f64)) } }
                     None => { td {} td {} }
                 }
             }
@@ -118,7 +118,7 @@ impl<'s> Listing<'s> {
         html! {
             tr id=(self.source.address(self.id, Some(line))) {
                 td { (line) }
-                (cells(cost, heat(cost.map(Cost::own_ns), &self.times)))
+                (cells(cost, heat(cost.map(Cost::self_ns), &self.times)))
                 @match calls {
                     Some(calls) => { td { (thousands(calls.count)) } td class=[heat(Some(calls.incl_ns), &self.called)] { (time(calls.incl_ns as f64)) } }
                     None => { td {} td {} }
@@ -190,7 +190,7 @@ impl<'s> Listing<'s> {
             }
             @for (id, eval) in self.file.evals.iter().filter_map(|id| Some((*id, self.source.profile.files.get(id)?))) {
                 @if eval.parent == Some((self.id, line)) {
-                    i { "#    " (time(eval.total().own_ns() as f64)) " in " (self.source.link(Some(id), None, &self.source.name_of(id))) }
+                    i { "#    " (time(eval.total().self_ns() as f64)) " in " (self.source.link(Some(id), None, &self.source.name_of(id))) }
                 }
             }
         }
@@ -225,7 +225,7 @@ fn sum(called: &BTreeMap<&str, Figures>) -> Figures {
 
 /// The mean time per statement.
 fn each(cost: &Cost) -> Option<String> {
-    (cost.count > 1).then(|| format!("{} each", time(cost.own_ns() as f64 / cost.count as f64)))
+    (cost.count > 1).then(|| format!("{} each", time(cost.self_ns() as f64 / cost.count as f64)))
 }
 
 /// Total time, with self time and the rest if something was called.

@@ -109,7 +109,7 @@ impl Source<'_> {
         let calls = profile.subs.values().fold(0_u64, |sum, sub| sum.saturating_add(sub.total.count));
         html! {
             p {
-                (thousands(total.count)) " statements in " (time(total.own_ns() as f64)) ", " (thousands(calls))
+                (thousands(total.count)) " statements in " (time(total.self_ns() as f64)) ", " (thousands(calls))
                 " calls of subs, in " (thousands(files as u64)) " source files and " (thousands(evals)) " string evals."
             }
             @if !profile.attributes.is_empty() {
@@ -133,7 +133,7 @@ impl Source<'_> {
             @if !left.is_empty() {
                 p.verdict {
                     "A report is at most 1 MB: " (left.len()) " of " (by_time.len()) " source files, with "
-                    (time(cost.own_ns() as f64)) " in " (thousands(cost.count)) " statements, are not listed below. "
+                    (time(cost.self_ns() as f64)) " in " (thousands(cost.count)) " statements, are not listed below. "
                     code { "traceloom lines --all" } " prints all of them."
                 }
             }
@@ -150,8 +150,8 @@ impl Source<'_> {
             values.sort_by(f64::total_cmp);
             values.get(values.len() / 2).copied().unwrap_or_default()
         };
-        let median = middle(costs.iter().map(|cost| cost.own_ns() as f64).collect());
-        let deviation = middle(costs.iter().map(|cost| (cost.own_ns() as f64 - median).abs()).collect());
+        let median = middle(costs.iter().map(|cost| cost.self_ns() as f64).collect());
+        let deviation = middle(costs.iter().map(|cost| (cost.self_ns() as f64 - median).abs()).collect());
         let count = costs.len().max(1);
         html! {
             div.scroll tabindex="0" { table {
@@ -160,14 +160,14 @@ impl Source<'_> {
                     @for (id, cost) in by_time.iter().zip(&costs).take(self.rows) {
                         tr id=[(!listed.ids.contains(id)).then(|| self.address(*id, None))] {
                             td { @if listed.ids.contains(id) { a href={ "#" (self.address(*id, None)) } { (self.name_of(*id)) } } @else { (self.name_of(*id)) } }
-                            td { (thousands(cost.count)) } td { (time(cost.own_ns() as f64)) } td { (share(cost.own_ns(), total.own_ns())) }
+                            td { (thousands(cost.count)) } td { (time(cost.self_ns() as f64)) } td { (share(cost.self_ns(), total.self_ns())) }
                             td { (evals(self.index.evals_in(*id).values().map(|nested| nested.count).sum())) }
                         }
                     }
                 }
                 tfoot {
-                    tr { td { "total" } td { (thousands(total.count)) } td { (time(total.own_ns() as f64)) } td {} td {} }
-                    tr { td { "average" } td { (thousands(total.count / count as u64)) } td { (time(total.own_ns() as f64 / count as f64)) } td {} td {} }
+                    tr { td { "total" } td { (thousands(total.count)) } td { (time(total.self_ns() as f64)) } td {} td {} }
+                    tr { td { "average" } td { (thousands(total.count / count as u64)) } td { (time(total.self_ns() as f64 / count as f64)) } td {} td {} }
                     tr { td { "median" } td {} td { (time(median)) } td {} td {} }
                     tr { td { "median deviation" } td {} td { (time(deviation)) } td {} td {} }
                 }
@@ -178,7 +178,7 @@ impl Source<'_> {
 
     fn subs<'a>(&self, subs: impl Iterator<Item = (&'a str, &'a Sub)>) -> Markup {
         let heads = ["calls", "places", "files", "self time", "total time", "recursive", "depth"];
-        let whole_ns = sum(self.profile.files.values().map(File::total)).own_ns();
+        let whole_ns = sum(self.profile.files.values().map(File::total)).self_ns();
         html! {
             div.scroll tabindex="0" { table {
                 thead { tr { th scope="col" { "sub" } @for head in heads { th scope="col" { (head) } } } }
@@ -233,7 +233,7 @@ fn subs_by_time<'p>(subs: impl Iterator<Item = (&'p str, &'p Sub)>) -> Vec<(&'p 
 fn sum(costs: impl Iterator<Item = Cost>) -> Cost {
     costs.fold(Cost::default(), |sum, cost| Cost {
         count: sum.count.saturating_add(cost.count),
-        incl_ns: sum.incl_ns.saturating_add(cost.own_ns()),
+        incl_ns: sum.incl_ns.saturating_add(cost.self_ns()),
         excl_ns: None,
     })
 }

@@ -25,7 +25,7 @@ fn check(answer: &Value, report: &Report, offset_ns: i64) {
         (&json!(report.peak.bytes), &json!(report.peak.ts_ns + offset_ns))
     );
     let curve: Vec<Value> =
-        report.curve.iter().map(|point| json!([point.ts_ns + offset_ns, point.used_bytes, point.most_bytes])).collect();
+        report.curve.iter().map(|point| json!([point.ts_ns + offset_ns, point.used_bytes, point.max_bytes])).collect();
     assert_eq!(answer["curve"], json!(curve));
     assert_eq!(answer["is_growth_only"], report.is_growth_only);
     assert_eq!(answer["at"]["bytes"], json!(report.at.as_ref().map(|at| at.bytes)));

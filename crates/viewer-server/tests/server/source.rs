@@ -46,7 +46,7 @@ fn files_have_the_totals_of_their_lines() {
             assert_eq!(file["name"], known.name);
             assert_eq!(
                 (&file["count"], &file["time_ns"]),
-                (&json!(known.total().count), &json!(known.total().own_ns()))
+                (&json!(known.total().count), &json!(known.total().self_ns()))
             );
         }
         assert!(files.is_sorted_by_key(|file| std::cmp::Reverse(file["time_ns"].as_i64())));
@@ -67,7 +67,7 @@ fn lines_have_their_costs_at_every_level() {
                     let number = line[0].as_u64().expect("a line") as u32;
                     let cost = file.costs(level).get(&number);
                     assert_eq!(line[1], json!(cost.map(|cost| cost.count)));
-                    assert_eq!(line[2], json!(cost.map(|cost| cost.own_ns())));
+                    assert_eq!(line[2], json!(cost.map(|cost| cost.self_ns())));
                     let text = file.source.get(&number).map(|text| text.trim_end_matches(['\r', '\n']));
                     assert_eq!(
                         line[7].as_str().map(|text| text.chars().count()),
@@ -119,11 +119,11 @@ fn placed(path: &Path) -> (u64, i64, u64) {
         .and(Table::Allocations, AllocationPlaces::COLUMNS);
     let mut batches = Batches::of(wanted);
     trace(path).pour(&Filter::default(), &mut batches).expect("it can be read");
-    let (mut count, mut own_ns, mut bytes) = (0, 0, 0);
+    let (mut count, mut self_ns, mut bytes) = (0, 0, 0);
     for batch in batches.table(Table::Spans) {
         let view = SpanPlaces::of(batch).expect("the columns were asked for");
         for row in (0..view.rows).filter(|row| view.file.get(*row).is_some()) {
-            (count, own_ns) = (count + 1, own_ns + view.self_ns.get(row).unwrap_or(0));
+            (count, self_ns) = (count + 1, self_ns + view.self_ns.get(row).unwrap_or(0));
         }
     }
     for batch in batches.table(Table::Logs) {
@@ -136,7 +136,7 @@ fn placed(path: &Path) -> (u64, i64, u64) {
             (count, bytes) = (count + 1, bytes + view.size_bytes.get(row));
         }
     }
-    (count, own_ns, bytes)
+    (count, self_ns, bytes)
 }
 
 #[test]
@@ -147,12 +147,12 @@ fn places_add_up_to_the_rows_that_name_them() {
         let answer = server.get("source").json();
         let found = &answer["traces"][0];
         assert_eq!(found["kind"], "places");
-        let (count, own_ns, bytes) = placed(&sample.path);
+        let (count, self_ns, bytes) = placed(&sample.path);
         assert!(count > 0);
         let sum = |key: &str| list(&found["files"]).iter().filter_map(|file| file[key].as_u64()).sum::<u64>();
         assert_eq!(
             (sum("count"), sum("time_ns") as i64, sum("bytes")),
-            (count, own_ns, bytes),
+            (count, self_ns, bytes),
             "{}",
             sample.path.display()
         );

@@ -32,7 +32,7 @@ pub(crate) struct ChangesQuery {
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Changes {
     /// Self time of everything, before and after.
-    own_ns: [f64; 2],
+    self_ns: [f64; 2],
     /// Names that were compared.
     all: usize,
     rows: Vec<ChangeRow>,
@@ -40,7 +40,7 @@ pub(crate) struct Changes {
 
 impl Changes {
     pub(crate) fn of(report: &Report) -> Self {
-        Self { own_ns: report.own_ns, all: report.rows.len(), rows: report.rows.iter().take(ROWS).map(shown).collect() }
+        Self { self_ns: report.self_ns, all: report.rows.len(), rows: report.rows.iter().take(ROWS).map(shown).collect() }
     }
 }
 

@@ -65,7 +65,7 @@ export const ChangeRow = { verdict: 0, name: 1, line: 2, is_bytes: 3, before: 4,
 /** The comparison of two traces, or of two builds of a store. */
 export type Changes = {
   /** Self time of everything, before and after. */
-  own_ns: [number, number];
+  self_ns: [number, number];
   /** Names that were compared. */
   all: number;
   rows: Array<ChangeRow>;

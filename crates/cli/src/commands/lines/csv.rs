@@ -94,7 +94,7 @@ impl Sheet<'_> {
             let figure = figures.by_line.entry(*line).or_default();
             if let Some(cost) = costs.get(line) {
                 // A line with time was executed, even if its count is 0.
-                *figure = Figure { time_ns: cost.own_ns(), count: cost.count.max(1) };
+                *figure = Figure { time_ns: cost.self_ns(), count: cost.count.max(1) };
             }
             figure.time_ns = figure.time_ns.saturating_add(evals.get(line).map_or(0, |nested| nested.time_ns));
         }

@@ -36,7 +36,7 @@ struct Listing<'p> {
 
 impl<'p> Listing<'p> {
     fn new(profile: &'p Profile, index: &'p Index<'p>, id: i64, level: Level) -> Self {
-        let times = Spread::of(profile.files[&id].costs(level).values().map(|cost| cost.own_ns() as f64));
+        let times = Spread::of(profile.files[&id].costs(level).values().map(|cost| cost.self_ns() as f64));
         let called = Spread::of(index.calls_in(id).values().map(|called| sum(called).incl_ns as f64));
         Self { profile, index, id, level, times, called }
     }
@@ -44,7 +44,7 @@ impl<'p> Listing<'p> {
     fn write(&self, out: &mut dyn Write) -> Result<()> {
         let file = &self.profile.files[&self.id];
         let total = file.total();
-        let facts = format!("{}, {}", counted(total.count, "statement"), Rounded(total.own_ns() as f64));
+        let facts = format!("{}, {}", counted(total.count, "statement"), Rounded(total.self_ns() as f64));
         heading(out, &file.name, &facts)?;
         self.write_origin(out)?;
         let dim = Styles::DIM;
@@ -98,7 +98,7 @@ impl<'p> Listing<'p> {
         let cost = file.costs(self.level).get(&line);
         let calls = self.index.calls_in(self.id).get(&line).map(sum);
         let count = cost.map(|cost| cost.count.to_string()).unwrap_or_default();
-        let time = cost.map(|cost| cost.own_ns() as f64);
+        let time = cost.map(|cost| cost.self_ns() as f64);
         let called = calls.map(|calls| calls.count.to_string()).unwrap_or_default();
         let in_subs = calls.map(|calls| calls.incl_ns as f64);
         let (hot, warm) = (style(time, &self.times), style(in_subs, &self.called));

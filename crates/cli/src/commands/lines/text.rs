@@ -38,7 +38,7 @@ pub(super) fn heading(out: &mut dyn Write, name: &str, rest: &str) -> Result<()>
 
 fn write_files(out: &mut dyn Write, profile: &Profile, limit: usize) -> Result<()> {
     let files = profile.files_by_time();
-    let total: i64 = files.iter().fold(0, |sum, id| sum.saturating_add(profile.files[id].total().own_ns()));
+    let total: i64 = files.iter().fold(0, |sum, id| sum.saturating_add(profile.files[id].total().self_ns()));
     let mut table = TextTable::new().numbers(&["statements", "time", "share", "evals"]).text("file");
     for id in files.iter().take(limit) {
         let file = &profile.files[id];
@@ -47,8 +47,8 @@ fn write_files(out: &mut dyn Write, profile: &Profile, limit: usize) -> Result<(
             if file.merged.is_empty() { String::new() } else { format!(" and {} identical", file.merged.len()) };
         table.row(vec![
             cost.count.to_string(),
-            Rounded(cost.own_ns() as f64).to_string(),
-            share(cost.own_ns(), total),
+            Rounded(cost.self_ns() as f64).to_string(),
+            share(cost.self_ns(), total),
             if file.evals.is_empty() { String::new() } else { file.evals.len().to_string() },
             format!("{}{merged}", file.name),
         ]);

@@ -117,9 +117,9 @@ impl Text<'_> {
     /// One character per point, whose height is the usage.
     fn curve(&mut self) -> Result<()> {
         const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-        let most = self.report.curve.iter().map(|point| point.most_bytes).max().unwrap_or(0).max(1);
+        let most = self.report.curve.iter().map(|point| point.max_bytes).max().unwrap_or(0).max(1);
         let block = |bytes: u64| BLOCKS[(u128::from(bytes) * 8).div_ceil(u128::from(most)).min(8) as usize];
-        let line: String = self.report.curve.iter().map(|point| block(point.most_bytes)).collect();
+        let line: String = self.report.curve.iter().map(|point| block(point.max_bytes)).collect();
         Ok(writeln!(self.out, "{:<12} {line}", "usage")?)
     }
 

@@ -191,7 +191,7 @@ pub(crate) struct SubCallee {
 
 pub(super) fn files(profile: &Profile, trace: u32) -> LinesOfTrace {
     let mut ids: Vec<i64> = profile.files.keys().copied().collect();
-    ids.sort_by_cached_key(|id| (Reverse(profile.files[id].total().own_ns()), *id));
+    ids.sort_by_cached_key(|id| (Reverse(profile.files[id].total().self_ns()), *id));
     let files = ids.iter().take(MAX_FILES).map(|id| {
         let file = &profile.files[id];
         let total = file.total();
@@ -199,7 +199,7 @@ pub(super) fn files(profile: &Profile, trace: u32) -> LinesOfTrace {
             id: *id,
             name: file.name.clone(),
             count: total.count,
-            time_ns: total.own_ns(),
+            time_ns: total.self_ns(),
             has_text: !file.source.is_empty(),
             evals: file.evals.len(),
             merged: file.merged.len(),
@@ -212,7 +212,7 @@ pub(super) fn files(profile: &Profile, trace: u32) -> LinesOfTrace {
         trace,
         application: profile.attributes.get("application").cloned(),
         has_blocks: profile.has_blocks(),
-        time_ns: ids.iter().fold(0, |sum, id| profile.files[id].total().own_ns().saturating_add(sum)),
+        time_ns: ids.iter().fold(0, |sum, id| profile.files[id].total().self_ns().saturating_add(sum)),
         all_files: ids.len(),
         files: files.collect(),
         all_subs: subs.len(),
@@ -237,7 +237,7 @@ pub(super) fn file(profile: &Profile, id: i64, level: Level) -> Option<LinesFile
     let file = profile.files.get(&id)?;
     let index = profile.index();
     let costs = file.costs(level.into());
-    let times = Spread::of(costs.values().map(|cost| cost.own_ns() as f64));
+    let times = Spread::of(costs.values().map(|cost| cost.self_ns() as f64));
     let called = Spread::of(index.calls_in(id).values().map(|called| sum(called).incl_ns as f64));
     let all = lines(profile, &index, id, level);
     let rows = all.iter().take(MAX_LINES).map(|line| {
@@ -246,8 +246,8 @@ pub(super) fn file(profile: &Profile, id: i64, level: Level) -> Option<LinesFile
         SourceLine {
             line: *line,
             statements: cost.map(|cost| cost.count),
-            time_ns: cost.map(|cost| cost.own_ns()),
-            heat: cost.map(|cost| times.heat(cost.own_ns() as f64).into()),
+            time_ns: cost.map(|cost| cost.self_ns()),
+            heat: cost.map(|cost| times.heat(cost.self_ns() as f64).into()),
             calls: calls.map(|calls| calls.count),
             in_subs_ns: calls.map(|calls| calls.incl_ns),
             subs_heat: calls.map(|calls| called.heat(calls.incl_ns as f64).into()),
@@ -265,8 +265,8 @@ pub(super) fn file(profile: &Profile, id: i64, level: Level) -> Option<LinesFile
         name: file.name.clone(),
         level,
         count: total.count,
-        time_ns: total.own_ns(),
-        most_ns: costs.values().map(|cost| cost.own_ns()).max().unwrap_or(0),
+        time_ns: total.self_ns(),
+        most_ns: costs.values().map(|cost| cost.self_ns()).max().unwrap_or(0),
         parent: file.parent,
         merged: file.merged.len(),
         has_text: !file.source.is_empty(),

@@ -20,7 +20,7 @@ export class ChangesList {
 
   constructor(private readonly events: ChangesEvents) {}
 
-  fill({ rows, all, own_ns: [before, after] }: Changes): void {
+  fill({ rows, all, self_ns: [before, after] }: Changes): void {
     // Scripts can wait for this.
     this.host.dataset["compared"] = String(all);
     const counted = ["worse", "better", "new", "gone", "same"].map((verdict) => {
