@@ -290,11 +290,17 @@ fn a_compressed_part_that_grows_too_much_is_not_read_to_its_end() {
 }
 
 #[test]
-fn a_repaired_profile_is_not_taken_for_one_of_pynytprof() {
+fn an_edited_profile_is_not_taken_for_one_of_pynytprof() {
     let (_, bytes) = profiles(&["found"]).into_iter().find(|(name, _)| name == "looks-like-pynytprof").unwrap();
-    let (out, _) = edited(|out| edit::repair(&Source::bytes(bytes), out, &Options::default()));
-    let mut reader = open(Source::bytes(out), &Options::strict()).unwrap();
+    let (source, options) = (Source::bytes(bytes), Options::default());
+    let (repaired, _) = edited(|out| edit::repair(&source, out, &options));
+    let mut reader = open(Source::bytes(repaired), &Options::strict()).unwrap();
     while reader.next().unwrap().is_some() {}
+    let (canonical, _) = edited(|out| edit::canonical(&source, out, None, &options));
+    let (merged, _) = edited(|out| edit::merge(&[source.clone(), source.clone()], out, &options));
+    for (what, out) in [("canonical", canonical), ("merged", merged)] {
+        open(Source::bytes(out), &options).unwrap_or_else(|error| panic!("{what}: {error}"));
+    }
 }
 
 #[test]

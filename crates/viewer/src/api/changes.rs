@@ -40,7 +40,11 @@ pub(crate) struct Changes {
 
 impl Changes {
     pub(crate) fn of(report: &Report) -> Self {
-        Self { self_ns: report.self_ns, all: report.rows.len(), rows: report.rows.iter().take(ROWS).map(shown).collect() }
+        Self {
+            self_ns: report.self_ns,
+            all: report.rows.len(),
+            rows: report.rows.iter().take(ROWS).map(shown).collect(),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use traceloom_core::{Describe, Edited, Loss, Options, Records, Result, Source};
 
-use super::{is_closing_text, is_compression_comment, is_text, level_of, start_deflate, with_doubles};
+use super::{is_closing_text, is_compression_comment, is_text, level_of, names_pynytprof, start_deflate, with_doubles};
 use crate::{Header, Pair, Record, Writer, create, open, record::brief};
 
 /// Writes `source` again from scratch: version 5.0, shortest integers, 8-byte numbers, compressed as in `variant` or as
@@ -33,6 +33,7 @@ impl<W: Write> Clean<W> {
     fn record(&mut self, record: &Record<'_>) -> Result<()> {
         match record {
             Record::Comment(text) if self.compression.is_some() && is_compression_comment(text) => return Ok(()),
+            Record::Comment(text) if names_pynytprof(text, &mut self.loss) => return Ok(()),
             Record::StartDeflate(_) | Record::EndDeflate if self.compression.is_some() => return Ok(()),
             Record::Residue(bytes) => {
                 if !is_closing_text(bytes) {

@@ -9,7 +9,7 @@ use traceloom_core::{Describe, Edited, Error, Findings, Loss, Options, Records, 
 
 use super::{
     attributes::{joined, number, parse},
-    is_compression_comment,
+    is_compression_comment, names_pynytprof,
     renumber::{Input, NewNumber, Numbers},
     start_deflate, with_doubles,
 };
@@ -85,7 +85,9 @@ impl<W: Write> Merged<W> {
             self.loss.lose("digits of numbers that a double cannot hold", || format!("of a {} record", record.kind()));
         }
         match &mut record {
-            Record::Comment(text) if is_compression_comment(text) => return Ok(()),
+            Record::Comment(text) if is_compression_comment(text) || names_pynytprof(text, &mut self.loss) => {
+                return Ok(());
+            }
             Record::Attribute(pair) => return self.attribute(pair),
             Record::Option(pair) => return self.option(pair),
             Record::StartDeflate(level) => return self.start_deflate(*level),

@@ -11,10 +11,10 @@ mod slice;
 
 use std::io::Write;
 
-use traceloom_core::Result;
+use traceloom_core::{Loss, Result};
 
 pub use self::{canonical::canonical, convert::to_pynytprof, merge::merge, repair::repair, slice::slice};
-use crate::{FORMAT, Nv, NvLayout, Record, Writer, variant};
+use crate::{FORMAT, Nv, NvLayout, Record, Writer, dialect::PRODUCER, record::brief, variant};
 
 /// The compression level of a variant: `None` for no compression.
 pub fn level_of(variant: &str) -> Result<Option<u8>> {
@@ -35,6 +35,16 @@ pub(crate) fn start_deflate<W: Write>(writer: &mut Writer<W>, level: u8) -> Resu
 /// Whether a comment is about compression, which a new file may not have.
 fn is_compression_comment(text: &[u8]) -> bool {
     text.starts_with(b"Compressed at level ")
+}
+
+/// Whether a comment names Pynytprof; a new file does not have it, because with this text, a process record could be
+/// mistaken for one of Pynytprof.
+fn names_pynytprof(text: &[u8], loss: &mut Loss) -> bool {
+    let is_named = text.windows(PRODUCER.len()).any(|word| word == PRODUCER);
+    if is_named {
+        loss.lose("comments that name Pynytprof", || brief(text));
+    }
+    is_named
 }
 
 /// Whether these bytes are the lines that the profiler writes after the compressed part.

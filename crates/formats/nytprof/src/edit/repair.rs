@@ -9,14 +9,12 @@ use traceloom_core::{Describe, Edited, Error, Loss, Options, Records, Result, So
 
 use super::{
     frames::{Frames, Missing},
-    is_closing_text, is_text, with_doubles,
+    is_closing_text, is_text, names_pynytprof, with_doubles,
 };
 use crate::{
     Header, NewFid, Nv, Pair, PidEnd, Record, Str, Writer,
     check::leading_number,
-    create,
-    dialect::PRODUCER,
-    open,
+    create, open,
     raw::{DEFAULT_TICKS_PER_SEC, FidFlags, ORIGINAL_LINES},
     record::brief,
 };
@@ -292,11 +290,7 @@ impl<W: Write> Mend<W> {
                 self.loss.lose("lines without a value", || brief(pair.key));
                 return false;
             }
-            // With this text, a damaged process record could be mistaken for one of Pynytprof.
-            Record::Comment(text) if text.windows(PRODUCER.len()).any(|word| word == PRODUCER) => {
-                self.loss.lose("comments that name Pynytprof", || brief(text));
-                return false;
-            }
+            Record::Comment(text) => return !names_pynytprof(text, &mut self.loss),
             Record::Attribute(pair) => return self.attribute(pair),
             Record::Discount if self.has_discount => {
                 self.loss.lose("second discounts of a statement", || "DISCOUNT".to_owned());
