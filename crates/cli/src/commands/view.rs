@@ -4,15 +4,15 @@ use std::{
     fs::File,
     io::{self, Read, Write},
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, mpsc},
     thread,
 };
 
 use traceloom_core::{Error, ErrorKind, Result, live::Address};
-use traceloom_viewer_server::{Keep, Live, LiveSource, Options, StoreOptions, start};
+use traceloom_viewer_server::{Keep, Live, LiveSource, Options, StoreOptions, Viewer, start};
 
 use super::{capture::sampled::Sampled, store::is_any_store};
-use crate::{Outcome, args::answers::View, browser, go_on_after, output};
+use crate::{Outcome, args::answers::View, browser, output, skip_after};
 
 pub(crate) fn run(arguments: &View) -> Result<Outcome> {
     if let Some(path) = store(arguments)? {
@@ -86,8 +86,18 @@ fn serve(options: Options, opens: bool, sampled: Option<Sampled>) -> Result<Outc
     // Other users can see the command line of the browser, so the token is not on it.
     let handed = if opens { Some(viewer.one_time_url()?) } else { None };
     browser::open(viewer.url(), handed.as_deref());
-    viewer.wait();
+    wait(&viewer);
     Ok(Outcome::Fine)
+}
+
+/// Waits for Ctrl-C, so that the exit code reports files that were left out.
+fn wait(viewer: &Viewer) {
+    let (interrupt, interrupted) = mpsc::channel();
+    // Without a handler, Ctrl-C ends the process.
+    if ctrlc::set_handler(move || interrupt.send(()).unwrap_or_default()).is_err() {
+        viewer.wait();
+    }
+    interrupted.recv().unwrap_or_default();
 }
 
 fn explain(error: Error, port: u16) -> Error {
@@ -107,7 +117,7 @@ fn readable(arguments: &View) -> Result<Vec<PathBuf>> {
     for path in &arguments.files {
         match check(path, arguments) {
             Ok(()) => paths.push(path.clone()),
-            Err(error) if arguments.files.len() > 1 => drop(go_on_after(error)?),
+            Err(error) if arguments.files.len() > 1 => skip_after(error)?,
             Err(error) => return Err(error),
         }
     }

@@ -29,6 +29,8 @@ mod store;
 #[cfg(target_os = "linux")]
 mod terminal;
 mod threads;
+#[cfg(unix)]
+mod view;
 mod wtf;
 
 use std::{
