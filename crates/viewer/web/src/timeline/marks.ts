@@ -6,7 +6,7 @@ import { levelColor, levelRank, paint, palette } from "../theme";
 import type { EventMark } from "../wire";
 import { ROW, type Strip } from "./layout";
 import type { Picture } from "./picture";
-import { smoothed } from "./samples";
+import { pixelOf, smoothed } from "./samples";
 import { xOf, type Scene } from "./scale";
 
 /** Categories of events that a person set. */
@@ -88,8 +88,10 @@ export function drawLogs(scene: Scene, picture: Picture, strip: Strip): void {
   const { context, width } = scene;
   const { window, pixels } = picture;
   const pixel = (window.to - window.from) / pixels;
-  const edge = (column: number): number => Math.round(xOf(window.from + column * pixel, width));
-  const rows = columnsOfLevels(picture, strip, pixel);
+  const offset = store.state.server.traces[strip.trace]?.offset_ns ?? 0;
+  const first = pixelOf(window.from, pixel, offset);
+  const edge = (column: number): number => Math.round(xOf((first + column) * pixel + offset, width));
+  const rows = columnsOfLevels(picture, strip, (ts) => pixelOf(ts, pixel, offset) - first);
   const most = rows.reduce((known, { counts }) => counts.reduce((one, other) => Math.max(one, other), known), 0);
   const height = (strip.height - 8) / LEVEL_ROWS;
   for (const { rank, color, counts } of rows) {
@@ -113,12 +115,12 @@ export function drawLogs(scene: Scene, picture: Picture, strip: Strip): void {
 }
 
 /** The number of lines per level and pixel of the picture; dense levels are smoothed. */
-function columnsOfLevels(picture: Picture, strip: Strip, pixel: number): LevelRow[] {
+function columnsOfLevels(picture: Picture, strip: Strip, columnOf: (ts: number) => number): LevelRow[] {
   const levels = new Map<number, number[]>();
   for (const [, ts, level, count] of picture.logs.get(strip.number) ?? []) {
     const counts = levels.get(level) ?? new Array<number>(picture.pixels + 1).fill(0);
     levels.set(level, counts);
-    const column = Math.floor((ts - picture.window.from) / pixel);
+    const column = columnOf(ts);
     if (column >= 0 && column < counts.length) counts[column] = (counts[column] ?? 0) + count;
   }
   return [...levels].map(([level, counts]) => {

@@ -53,6 +53,14 @@ export function columnsOf(samples: Sample[], width: number, view?: Range): Colum
   return columns;
 }
 
+/**
+ * The number of the pixel that contains a time. The server merges what shares a pixel, and counts pixels from time 0 of
+ * the trace: with other borders, two of its pixels would fall into one here, and none into the next.
+ */
+export function pixelOf(ns: number, pixel: number, offset: number): number {
+  return Math.floor((ns - offset) / pixel);
+}
+
 /** Replaces each value with the mean of its neighbors, so that regular log lines cause no gaps or peaks. */
 export function smoothed(values: readonly number[], reach = 2): number[] {
   return values.map((_, at) => {
