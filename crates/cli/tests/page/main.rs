@@ -3,6 +3,7 @@
 //! Each test serves some traces and runs a script of `crates/viewer/web/tests`, which does what a person would do and
 //! compares what the page shows with what the program prints.
 
+mod access;
 mod hostile;
 mod live;
 mod served;
@@ -15,7 +16,7 @@ use std::{
 
 use serde_json::json;
 
-use served::{place, run, run_alone, sample, traceloom};
+use served::{BROKEN, place, run, run_alone, sample, traceloom};
 
 #[test]
 fn keys_and_mouse_move_the_timeline() {
@@ -133,8 +134,7 @@ fn trouble_is_told() {
     let (damaged, broken) = (place.join("damaged.prof"), place.join("broken.prof.gz"));
     let bytes = fs::read(&file).unwrap();
     fs::write(&damaged, &bytes[..bytes.len() / 2]).unwrap();
-    // The program refuses what it can see not to be a trace; this shows when it is decompressed.
-    fs::write(&broken, b"\x1f\x8b\x08\0no trace at all").unwrap();
+    fs::write(&broken, BROKEN).unwrap();
     run("trouble.mjs", &[damaged.clone(), broken.clone()], json!({"damaged": damaged, "broken": broken}));
 }
 
@@ -345,48 +345,6 @@ fn answers_in_sql_are_tracks_and_charts() {
 #[test]
 fn commands_are_found_by_typing() {
     answers("game.prof", "commands");
-}
-
-/// axe-core on every panel, in both themes.
-fn accessible(names: &[&str]) {
-    let folder = sample(&format!("access-{}", names.join("-")), "");
-    let files: Vec<PathBuf> = names.iter().map(|name| folder.join(name)).collect();
-    run("access.mjs", &files, json!({}));
-}
-
-#[test]
-fn everybody_can_use_the_timeline() {
-    accessible(&["game.prof"]);
-}
-
-#[test]
-fn everybody_can_use_the_log() {
-    accessible(&["service.clog"]);
-}
-
-#[test]
-fn everybody_can_use_the_memory() {
-    accessible(&["shop.mlyze"]);
-}
-
-#[test]
-fn everybody_can_use_the_source() {
-    accessible(&["nytprof.out"]);
-}
-
-#[test]
-fn everybody_can_use_sums_without_times() {
-    accessible(&["pynytprof.out"]);
-}
-
-#[test]
-fn everybody_can_use_flows_and_ranges() {
-    accessible(&["game.wtf-trace"]);
-}
-
-#[test]
-fn everybody_can_use_several_traces() {
-    accessible(&["game.prof", "game.wtf-trace"]);
 }
 
 /// The pictures of the README; `TRACELOOM_BLESS` updates them.

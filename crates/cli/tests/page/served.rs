@@ -12,6 +12,9 @@ use traceloom_testkit::Browser;
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_traceloom");
 
+/// A compressed file whose problem shows when it is decompressed: the program refuses what it can see not to be a trace.
+pub(crate) const BROKEN: &[u8] = b"\x1f\x8b\x08\0no trace at all";
+
 /// A server of some traces, for as long as it is held.
 struct Served {
     child: Child,
