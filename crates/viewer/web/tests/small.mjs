@@ -1,7 +1,7 @@
 // Small usability issues for new users: keys, clicks, empty views.
 
 import assert from "node:assert/strict";
-import { test, until } from "./viewer.mjs";
+import { isShown, test, until } from "./viewer.mjs";
 
 /// Escape leaves the search and returns the focus to the timeline.
 async function searchIsLeft(viewer) {
@@ -21,9 +21,17 @@ async function cardGoes(viewer) {
   const card = page.locator("#hover");
   await viewer.press("Escape", "0");
   await viewer.selectName("Frame");
-  await viewer.focus();
+  await viewer.isDrawn();
+  // Far from the selected one, which comes to the middle of the view.
+  const [other] = viewer.query(
+    "select ts_ns + dur_ns / 2 as ns from spans where name = 'Frame' order by ts_ns offset 3",
+  );
+  await viewer.point("Frame", other.ns);
+  await card.waitFor();
   await viewer.press("f");
   const { from, to } = await viewer.linkIs("it fills the view", ({ from, to }) => to - from < 20e6);
+  await card.waitFor({ state: "hidden" });
+  await timeIsOfThePointer(viewer);
   await viewer.isDrawn();
   await viewer.point("Update", from + 0.3 * (to - from));
   await card.waitFor();
@@ -34,6 +42,18 @@ async function cardGoes(viewer) {
   await card.waitFor();
   await viewer.press("0");
   await card.waitFor({ state: "hidden" });
+  await timeIsOfThePointer(viewer);
+}
+
+/// The time in the corner is that of the pointer in the view of now.
+async function timeIsOfThePointer(viewer) {
+  const box = await viewer.page.locator("#picture").boundingBox();
+  const part = (viewer.pointer[0] - box.x) / box.width;
+  await until(
+    "the corner shows the time of the pointer",
+    async () => [await viewer.link(), await viewer.page.locator("#corner").textContent()],
+    ([{ from, to }, text]) => isShown(text, from + part * (to - from)),
+  );
 }
 
 /// A view without spans links to the nearest spans.
