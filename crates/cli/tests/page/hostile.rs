@@ -2,12 +2,10 @@
 
 use std::{fs, path::PathBuf};
 
-use traceloom_export::{by_id, write};
 use traceloom_model::{Halt, Tables, events::Event, processes::Process, spans::Span, threads::Thread, traces::Trace};
-
 use traceloom_testkit::planted::Made;
 
-use crate::served::{place, sample, traceloom};
+use crate::served::{place, sample, traceloom, written};
 
 /// Names that a page could misinterpret.
 pub(crate) const NAMES: [&str; 10] = [
@@ -70,10 +68,8 @@ pub(crate) fn traces(test: &str) -> Vec<PathBuf> {
     let place = place(&format!("{test}-made"));
     let mut files = Vec::new();
     for (target, file) in [("easyprofiler", "<img src=x onerror=alert(2)>.prof"), ("wtf", "names.wtf-trace")] {
-        let mut out = Vec::new();
-        write(by_id(target).unwrap(), &Made(fill), &Default::default(), &mut out).unwrap();
         files.push(place.join(file));
-        fs::write(place.join(file), out).unwrap();
+        written(&Made(fill), target, &place.join(file));
     }
     let plain = place.join("plain.out");
     let compressed = samples.join("nytprof.out");

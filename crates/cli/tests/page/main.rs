@@ -7,6 +7,7 @@ mod access;
 mod hostile;
 mod live;
 mod served;
+mod several;
 mod store;
 
 use std::{
@@ -16,7 +17,9 @@ use std::{
 
 use serde_json::json;
 
-use served::{BROKEN, place, run, run_alone, sample, traceloom};
+use traceloom_testkit::planted::{LogRow, Scene};
+
+use served::{BROKEN, place, run, run_alone, sample, traceloom, written};
 
 #[test]
 fn keys_and_mouse_move_the_timeline() {
@@ -167,13 +170,6 @@ fn sites_lead_to_their_lines() {
 }
 
 #[test]
-fn very_many_threads() {
-    let file = place("threads").join("threads.prof");
-    traceloom_testkit::made::write_threads(&file, 2_000, 20);
-    run("threads.mjs", &[file], json!({"threads": 2_000}));
-}
-
-#[test]
 fn values_that_are_texts_are_shown() {
     let file = traceloom_testkit::fixture("easyprofiler/v210_values.prof");
     run("odd.mjs", &[file], json!({"check": "texts"}));
@@ -204,6 +200,26 @@ fn labels_keep_what_distinguishes_them() {
 }
 
 #[test]
+fn bookmarks_have_a_lane_and_their_texts() {
+    run("drawn.mjs", &[sample("bookmarks", "game.prof")], json!({"check": "bookmarks"}));
+}
+
+#[test]
+fn even_lines_of_a_log_fill_its_track_evenly() {
+    // Twelve lines in each fifth of a second, for two minutes.
+    let line = |number: i64| LogRow {
+        ts_ns: number * 50_000_000 / 3,
+        level: "INFO",
+        place: ("src/net.c".to_owned(), 7),
+        text: "packet".to_owned(),
+    };
+    let scene = Scene { logs: (0..7_200).map(line).collect(), ..Scene::default() };
+    let file = place("even").join("even.clog");
+    written(&scene, "cnanolog", &file);
+    run("drawn.mjs", &[file], json!({"check": "even"}));
+}
+
+#[test]
 fn a_log_is_drawn_by_level_and_marks_what_is_searched_for() {
     run("drawn.mjs", &[sample("log-drawn", "service.clog")], json!({"check": "log"}));
 }
@@ -220,24 +236,6 @@ fn the_first_panel_answers_before_it_is_asked() {
     for name in ["game.prof", "shop.mlyze", "service.clog"] {
         run("answers.mjs", &[sample(&format!("overview-{name}"), name)], json!({"check": "overview"}));
     }
-}
-
-/// Two traces of one program, of which the second starts a second later.
-fn two_traces(check: &str) {
-    let file = sample(check, "game.prof");
-    let later = file.with_file_name("later.prof");
-    traceloom(&["slice", "--range", "1s..", file.to_str().unwrap(), later.to_str().unwrap()]);
-    run("answers.mjs", &[file, later], json!({"check": check}));
-}
-
-#[test]
-fn two_traces_are_compared() {
-    two_traces("changes");
-}
-
-#[test]
-fn two_traces_meet_at_a_chosen_span() {
-    two_traces("aligned");
 }
 
 /// Common questions of users, for every format that has the data.

@@ -8,6 +8,8 @@ use std::{
 };
 
 use serde_json::{Value as Json, json};
+use traceloom_export::{by_id, write};
+use traceloom_model::TableSource;
 use traceloom_testkit::Browser;
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_traceloom");
@@ -64,6 +66,13 @@ pub(crate) fn sample(test: &str, name: &str) -> PathBuf {
     let place = place(test);
     traceloom(&["demo", place.to_str().unwrap()]);
     place.join(name)
+}
+
+/// Writes a made trace.
+pub(crate) fn written(made: &dyn TableSource, target: &str, file: &Path) {
+    let mut out = Vec::new();
+    write(by_id(target).unwrap(), made, &Default::default(), &mut out).unwrap();
+    fs::write(file, out).unwrap();
 }
 
 /// Runs a script of the page's tests on files that nothing serves.

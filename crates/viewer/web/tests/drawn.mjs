@@ -3,14 +3,14 @@
 import assert from "node:assert/strict";
 import { test, until } from "./viewer.mjs";
 
-/// Notes every text that is drawn from now on.
+/// Notes every text that is drawn from now on, and how far down.
 async function listen(viewer) {
   await viewer.context.addInitScript(() => {
     const draw = CanvasRenderingContext2D.prototype.fillText;
     window.drawn = [];
-    CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
-      window.drawn.push(text);
-      return draw.call(this, text, ...place);
+    CanvasRenderingContext2D.prototype.fillText = function (text, x, y, ...rest) {
+      window.drawn.push([text, this.getTransform().transformPoint({ x, y }).y]);
+      return draw.call(this, text, x, y, ...rest);
     };
   });
   await viewer.page.reload();
@@ -27,7 +27,7 @@ async function textsIn(viewer, what, [from, to], isRight) {
     },
     [from, to],
   );
-  return until(what, () => viewer.page.evaluate(() => [...new Set(window.drawn)]), isRight);
+  return until(what, () => viewer.page.evaluate(() => [...new Set(window.drawn.map(([text]) => text))]), isRight);
 }
 
 /// A label that is too long keeps its start, not the extension that its neighbors have too.
@@ -49,16 +49,12 @@ async function labels(viewer) {
     );
     assert.ok(!texts.includes("lua"), texts.join());
   }
-  // What a person marked is always written out.
-  const [{ name, ts_ns }] = viewer.query("select name, ts_ns from events where category = 'bookmark' limit 1");
-  const view = [Math.max(0, ts_ns - 1e7), ts_ns + 1e8];
-  await textsIn(viewer, `${name} is written`, view, (texts) => texts.includes(name));
 }
 
-/// Where a line of pixels of the log's strip differs from the line at its top, which only has the grid; as parts of the width.
-async function inked(viewer, down) {
+/// Where a line of pixels of a strip differs from the line at its top, which only has the grid; as parts of the width.
+async function inked(viewer, kind, down) {
   await viewer.isDrawn();
-  const [label, picture] = [viewer.page.locator(".label.logs"), viewer.page.locator("#picture")];
+  const [label, picture] = [viewer.page.locator(`.label.${kind}`), viewer.page.locator("#picture")];
   const [strip, box] = [await label.first().boundingBox(), await picture.boundingBox()];
   return picture.evaluate(
     (canvas, { lines, wide }) => {
@@ -72,6 +68,33 @@ async function inked(viewer, down) {
   );
 }
 
+/// What a person marked has a lane, and is written out there however much is shown.
+async function bookmarks(viewer) {
+  await listen(viewer);
+  const marks = viewer.query("select name, ts_ns from events where category = 'bookmark' order by ts_ns");
+  assert.ok(marks.length > 1, "there are bookmarks");
+  const [lane, picture] = [viewer.page.locator(".label.bookmarks"), viewer.page.locator("#picture")];
+  assert.equal(await lane.count(), 1);
+  const [strip, box] = [await lane.boundingBox(), await picture.boundingBox()];
+  const isInside = (y) => box.y + y > strip.y && box.y + y < strip.y + strip.height;
+  const written = () =>
+    viewer.page.evaluate(() => window.drawn.slice()).then((drawn) => drawn.filter(([, y]) => isInside(y)));
+  await viewer.focus();
+  await viewer.press("w", "0");
+  await viewer.linkIs("everything is shown", ({ from }) => from !== undefined);
+  const isAll = (drawn) => marks.every(({ name }) => drawn.some(([text]) => text === name));
+  const drawn = await until("all bookmarks are written", written, isAll);
+  const others = drawn.filter(([text]) => !marks.some(({ name }) => name === text));
+  assert.deepEqual(others, [], "nothing else is written in their lane");
+  const { from, to } = await viewer.link();
+  const isOwn = (x) => marks.some(({ ts_ns }) => Math.abs(x - (ts_ns - from) / (to - from) - 0.07) < 0.08);
+  const ink = await inked(viewer, "bookmarks", 8);
+  assert.ok(ink.length > 0 && ink.every(isOwn), `something else is drawn there: ${ink.filter((x) => !isOwn(x))}`);
+  const [{ name, ts_ns }] = marks;
+  const view = [Math.max(0, ts_ns - 1e7), ts_ns + 1e8];
+  await textsIn(viewer, `${name} is written`, view, (texts) => texts.includes(name));
+}
+
 /// Few errors among many lines are as few in the picture, and lines that a filter leaves are marked.
 async function log(viewer) {
   await viewer.focus();
@@ -83,7 +106,7 @@ async function log(viewer) {
   const [errors] = viewer.query("select min(ts_ns) a, max(ts_ns) b, count(*) n from logs where level_name = 'ERROR'");
   const red = await until(
     "errors are drawn",
-    () => inked(viewer, 4),
+    () => inked(viewer, "logs", 4),
     (found) => found.length > 0,
   );
   const isNear = (x) => x > part(errors.a) - 0.01 && x < part(errors.b) + 0.01;
@@ -95,11 +118,46 @@ async function log(viewer) {
   const [hits] = viewer.query("select min(ts_ns) a, max(ts_ns) b from logs where message like '%query failed%'");
   await until(
     "hits are marked on the track, and nothing else is",
-    () => inked(viewer, -2),
+    () => inked(viewer, "logs", -2),
     (found) => found.length > 0 && found.every((x) => x > part(hits.a) - 0.01 && x < part(hits.b) + 0.01),
   );
 }
 
-const CHECKS = { labels, log };
+/// Lines that come at even times fill the strip evenly, however wide the window is and whatever share of them is shown.
+async function even(viewer) {
+  const { page } = viewer;
+  const [{ first, last }] = viewer.query("select first_ts_ns as first, last_ts_ns as last from traces");
+  for (const width of [1280, 1013, 800]) {
+    await page.setViewportSize({ width, height: 720 });
+    // Up to about one line per pixel.
+    for (const steps of [0, 2, 5]) {
+      await viewer.focus();
+      await viewer.press("w", "0", ..."w".repeat(steps));
+      const wanted = (last - first) * 0.7 ** steps;
+      await viewer.linkIs(`${steps} steps in`, ({ from, to }) => Math.abs((to - from) / wanted - 1) < 0.02);
+      const shades = await shadesOf(viewer);
+      const [least, most] = [Math.min(...shades), Math.max(...shades)];
+      assert.ok(most > 0 && least / most > 0.75, `${width} pixels, ${steps} steps in: from ${least} to ${most}`);
+    }
+  }
+}
+
+/// How much each pixel of the strip of a log differs from the line at its top, without the ends of the view.
+async function shadesOf(viewer) {
+  await viewer.isDrawn();
+  const [label, picture] = [viewer.page.locator(".label.logs"), viewer.page.locator("#picture")];
+  const [strip, box] = [await label.first().boundingBox(), await picture.boundingBox()];
+  return picture.evaluate(
+    (canvas, { top, height }) => {
+      const { width, data } = canvas.getContext("2d").getImageData(0, top, canvas.width, height);
+      const shades = new Array(width).fill(0);
+      data.forEach((part, at) => (shades[Math.floor(at / 4) % width] += data[at % (4 * width)] - part));
+      return shades.slice(width * 0.1, width * 0.9);
+    },
+    { top: Math.round(strip.y - box.y) + 1, height: strip.height - 6 },
+  );
+}
+
+const CHECKS = { bookmarks, even, labels, log };
 
 await test((viewer, { more }) => CHECKS[more.check](viewer));

@@ -3,26 +3,10 @@
 import assert from "node:assert/strict";
 import { test, until } from "./viewer.mjs";
 
-/// The names of the tracks, from top to bottom.
-const heads = (viewer) =>
-  viewer.page.evaluate(() => {
-    const labels = [...document.querySelectorAll(".label.head")];
-    const top = (label) => label.getBoundingClientRect().top;
-    return labels
-      .sort((one, other) => top(one) - top(other))
-      .map((label) => label.querySelector("[role=button]").title);
-  });
-
-const headsAre = (viewer, what, expected) =>
-  until(
-    what,
-    () => heads(viewer),
-    (found) => found.join("\n") === expected.join("\n"),
-  );
 const what = (viewer, id) => viewer.page.locator(`[data-what="${id}"]`);
 
 async function tracksChange(viewer) {
-  const all = await heads(viewer);
+  const all = await viewer.heads();
   assert.equal(all.length, viewer.query("select count(*) n from threads")[0].n, "a track for each thread");
   const rows = () => viewer.page.locator(".label").count();
   const before = await rows();
@@ -35,25 +19,25 @@ async function tracksChange(viewer) {
   const [first, second, ...rest] = all;
   await what(viewer, "track 0").hover();
   await what(viewer, "down 0").click();
-  await headsAre(viewer, "a track moves down", [second, first, ...rest]);
+  await viewer.headsAre("a track moves down", [second, first, ...rest]);
   await what(viewer, "track 0").focus();
   await viewer.press("Alt+ArrowUp");
-  await headsAre(viewer, "and up by keys", all);
+  await viewer.headsAre("and up by keys", all);
   await what(viewer, "track 1").hover();
   await what(viewer, "pin 1").click();
-  await headsAre(viewer, "a pinned track comes first", [second, first, ...rest]);
+  await viewer.headsAre("a pinned track comes first", [second, first, ...rest]);
   await viewer.linkIs("the link knows it", ({ pinned }) => pinned.join() === "1");
   await what(viewer, "pin 1").click();
-  await headsAre(viewer, "and goes back", all);
+  await viewer.headsAre("and goes back", all);
   await what(viewer, "track 0").hover();
   await what(viewer, "hide 0").click();
-  await headsAre(viewer, "a hidden track is gone", [second, ...rest]);
+  await viewer.headsAre("a hidden track is gone", [second, ...rest]);
   await viewer.focus();
   await viewer.press("H");
-  await headsAre(viewer, "H brings it back", all);
+  await viewer.headsAre("H brings it back", all);
   const [from, to] = [await what(viewer, "track 0").boundingBox(), await what(viewer, "track 1").boundingBox()];
   await viewer.drag([from.x + 30, from.y + 8], [to.x + 30, to.y + 8]);
-  await headsAre(viewer, "a dragged track goes where it is dropped", [second, first, ...rest]);
+  await viewer.headsAre("a dragged track goes where it is dropped", [second, first, ...rest]);
   await viewer.linkIs("and folds nothing", ({ folded, order }) => folded.length === 0 && order.length > 0);
 }
 

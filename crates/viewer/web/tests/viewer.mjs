@@ -133,6 +133,26 @@ export class Viewer {
     assert.fail(`no bar of ${name} is at ${ns}`);
   }
 
+  /// The names of the tracks, from top to bottom.
+  heads() {
+    return this.page.evaluate(() => {
+      const labels = [...document.querySelectorAll(".label.head")];
+      const top = (label) => label.getBoundingClientRect().top;
+      return labels
+        .sort((one, other) => top(one) - top(other))
+        .map((label) => label.querySelector("[role=button]").title);
+    });
+  }
+
+  /// Waits until these are the names of the tracks.
+  headsAre(what, expected) {
+    return until(
+      what,
+      () => this.heads(),
+      (found) => found.join("\n") === expected.join("\n"),
+    );
+  }
+
   /// The available panels.
   tabs() {
     return this.page.locator("#tabs [role=tab]").evaluateAll((tabs) => tabs.map((tab) => tab.dataset.panel));
