@@ -45,13 +45,24 @@ impl Levels {
         self.wanted.is_empty()
     }
 
-    /// Whether a line with this level is wanted.
+    /// Whether a line of the trace with this level is wanted.
     pub fn takes(&mut self, level: &str) -> bool {
-        if self.is_all() {
-            return true;
+        if !self.is_all() {
+            self.add(level);
         }
-        self.add(level);
-        self.wanted.iter().any(|wanted| wanted.takes(level))
+        self.wants(level)
+    }
+
+    /// Whether a line is wanted whose level is a number, with this name if the number has one.
+    pub fn wants_numbered(&self, number: u8, name: Option<&[u8]>) -> bool {
+        match name {
+            Some(name) => self.wants(&String::from_utf8_lossy(name)),
+            None => self.wants(&format!("LEVEL_{number}")),
+        }
+    }
+
+    fn wants(&self, level: &str) -> bool {
+        self.is_all() || self.wanted.iter().any(|wanted| wanted.takes(level))
     }
 
     /// Adds a level of the trace, also if no line has it.

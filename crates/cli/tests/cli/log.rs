@@ -336,6 +336,8 @@ fn log_takes_levels_of_every_kind() {
     assert_eq!(nowhere.status.code(), Some(2));
     let expected = "unknown level loud; the levels are DEBUG, INFO, WARN, ERROR, ";
     assert!(stderr(&nowhere).contains(expected), "{}", stderr(&nowhere));
+    // A number without a name has a level, but is not listed: there are hundreds.
+    assert!(customs.iter().any(|level| level.starts_with("LEVEL_")) && !stderr(&nowhere).contains("LEVEL_"));
     let worse = traceloom(&["log", "--level", &format!("{name}+"), &custom]);
     assert_eq!(worse.status.code(), Some(2));
     assert!(stderr(&worse).contains("are ordered by severity"), "{}", stderr(&worse));

@@ -186,12 +186,9 @@ impl<'a> Filter<'a> {
             && self.has_text(entry)
     }
 
-    fn is_of_level(&mut self, entry: &Entry<'_>) -> bool {
+    fn is_of_level(&self, entry: &Entry<'_>) -> bool {
         let Some((dictionary, site)) = entry.dictionary().zip(entry.site()) else { return true };
-        match dictionary.level_name(site.level) {
-            Some(level) => self.levels.takes(&String::from_utf8_lossy(level)),
-            None => self.levels.takes(&format!("LEVEL_{}", site.level)),
-        }
+        self.levels.wants_numbered(site.level, dictionary.level_name(site.level))
     }
 
     fn has_text(&mut self, entry: &Entry<'_>) -> bool {

@@ -67,11 +67,8 @@ impl Filter {
         if self.levels.is_all() {
             return None;
         }
-        let takes = |number: &u8| match dictionary.level_name(*number) {
-            Some(name) => self.levels.takes(&String::from_utf8_lossy(name)),
-            None => self.levels.takes(&format!("LEVEL_{number}")),
-        };
-        Some((0..=u8::MAX).filter(takes).collect())
+        let is_wanted = |number: &u8| self.levels.wants_numbered(*number, dictionary.level_name(*number));
+        Some((0..=u8::MAX).filter(is_wanted).collect())
     }
 
     /// Whether a line of the tables is shown. A line without a time passes the filters that need one.
