@@ -147,7 +147,7 @@ fn size_of(row: &RecordBatch) -> usize {
     row.columns().iter().fold(0, |sum: usize, cell| sum.saturating_add(size_of_array(cell)))
 }
 
-/// Bytes of an array; for a list, only those of its own items, because other rows share the rest.
+/// Bytes of an array. Of a list, only its own items count: other rows use the same buffer.
 fn size_of_array(array: &ArrayRef) -> usize {
     let items = (array.len() == 1 && array.is_valid(0)).then(|| {
         let list = array.as_list_opt::<i32>().map(|list| list.value(0));
