@@ -167,7 +167,7 @@ fn what_does_not_fit_is_in_the_file_only() {
     // Spans of a hundred times as many bytes, and as many log lines and values.
     while recorded < 400_000 {
         work(10_000);
-        // Alternating, because the server drops whole stretches of time, and a busy machine may pause anywhere.
+        // Alternating, because the server drops whole ranges of time, and a busy machine may pause anywhere.
         for number in 0..1000 {
             traceloom_record::info!("line %d", number);
             traceloom_record::value!("load", f64::from(number));
